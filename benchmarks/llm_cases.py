@@ -44,6 +44,8 @@ class Case:
     batch: int = 8
     steps: int = 12
     dtype: str = "auto"
+    settings: tuple[str, ...] = ()
+    """Further words for ours, and so for plain TRL with the same."""
 
 
 CASES: Final = (

@@ -14,6 +14,7 @@ import datasets
 import numpy as np
 import pyarrow as pa
 import torch
+from accelerate import PartialState
 from peft import LoraConfig
 from pyarrow import parquet
 from transformers import (
@@ -26,8 +27,8 @@ from transformers import (
 from trl import SFTConfig, SFTTrainer
 
 from benchmarks.llm_cases import SHAPES, UNCOUNTED, Case
-from trainway.llm import __main__, memory, progress, training
-from trainway.llm.choices import Machine, arguments, choose
+from trainway.llm import __main__, memory, packed_attention, progress, training
+from trainway.llm.choices import VARLEN, Choices, arguments, choose
 from trainway.llm.configuration import Task, configured
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -78,6 +79,7 @@ def settings_of(scratch: Path, case: Case) -> list[str]:
         f"max_steps={case.steps + UNCOUNTED}",
         f"dtype={case.dtype}",
         "save_steps=1000000",
+        *case.settings,
     ]
 
 
@@ -95,9 +97,9 @@ def timed(parent: type) -> Any:
                 torch.cuda.synchronize()
             self.times.append(time.perf_counter())
             if state.global_step == state.max_steps:
-                self.tell(args)
+                self.tell(args, **words)
 
-        def tell(self, args: Any) -> None:
+        def tell(self, args: Any, **words: Any) -> None:
             counted = self.times[UNCOUNTED - 1 :]
             steps = [after - before for before, after in pairwise(counted)]
             found = {
@@ -107,6 +109,7 @@ def timed(parent: type) -> Any:
                 "micro_batch": args.per_device_train_batch_size,
                 "checkpointing": bool(args.gradient_checkpointing),
                 "packing": bool(args.packing),
+                "attention": words["model"].config._attn_implementation,  # noqa: SLF001
                 "versions": {"torch": torch.__version__},
             }
             print("measured " + json.dumps(found), flush=True)
@@ -126,12 +129,12 @@ def ours(scratch: Path, case: Case) -> int:
 def plain(scratch: Path, case: Case, *, is_default: bool) -> int:
     """TRL by itself; with the same settings, those that ours would choose are asked for."""
     gpu = torch.cuda.is_available()
-    size = torch.cuda.get_device_properties(0).total_memory if gpu else None
-    machine = Machine(1, size, has_bf16=gpu)
+    machine = training.found_machine(PartialState)
     folder = scratch / case.model
     config = configured({}, settings_of(scratch, case), "benchmark")
     description = json.loads((folder / "config.json").read_text())
-    choices = choose(Task.SFT, config, machine, memory.shape_of(description))
+    shape = memory.shape_of(description)
+    choices = choose(Task.SFT, config, machine, shape, description["model_type"])
     asked = ASKED
     chosen = arguments(Task.SFT, config, choices, machine)
     if is_default:
@@ -142,7 +145,7 @@ def plain(scratch: Path, case: Case, *, is_default: bool) -> int:
         model = AutoModelForCausalLM.from_config(
             AutoConfig.from_pretrained(folder),
             dtype=torch.float32 if is_default else getattr(torch, choices.dtype),
-            **({} if is_default else {"attn_implementation": choices.attention}),
+            **({} if is_default else {"attn_implementation": attention_of(choices)}),
         )
     adapter = LoraConfig(
         task_type="CAUSAL_LM", r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-linear"
@@ -159,6 +162,11 @@ def plain(scratch: Path, case: Case, *, is_default: bool) -> int:
         callbacks=[timed(TrainerCallback)],
     ).train()
     return 1
+
+
+def attention_of(choices: Choices) -> str:
+    """The name that transformers has for what ours chose."""
+    return packed_attention.register() if choices.attention == VARLEN else choices.attention
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,8 +36,12 @@ def main(description: str) -> int:
     parser.add_argument("--budget", type=float, default=530, help="seconds for everything")
     parser.add_argument("--only", default="", help="only cases whose name has this in it")
     parser.add_argument("--once", action="store_true", help="each way once, not twice")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting for ours"
+    )
     options = parser.parse_args()
-    cases = TINY_CASES if options.tiny else CASES
+    settings = tuple(options.set)
+    cases = [replace(case, settings=settings) for case in (TINY_CASES if options.tiny else CASES)]
     return compared([case for case in cases if options.only in case.name], options)
 
 

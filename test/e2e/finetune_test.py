@@ -1,4 +1,8 @@
-"""`trainway finetune` as a user has it: a tiny model on two nodes, killed, resumed, loaded."""
+"""`trainway finetune` as a user has it: a tiny model on two nodes, killed, resumed, exported.
+
+What was exported comes back from S3 before it is loaded, so what a user would have on another
+machine is what is judged.
+"""
 
 import json
 import os
@@ -12,16 +16,17 @@ from typing import Any
 import pytest
 from environments import REPOSITORY, TORCH, TRL, environment
 from installation import TIMEOUT_S, Installation, installed
+from s3_server import S3Server
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("s3")]
 
 STEPS = 30
 SETTINGS = ("max_length=64", f"max_steps={STEPS}", "save_steps=10", "batch_size=2", "packing=false")
 
 
 @pytest.fixture(scope="module")
-def trl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = environment(*TORCH).variables()
+def trl(tmp_path_factory: pytest.TempPathFactory, s3_server: S3Server) -> Iterator[Installation]:
+    variables = environment(*TORCH).variables() | s3_server.variables()
     variables |= {"PYTHONPATH": str(environment(*TRL).packages), "OMP_NUM_THREADS": "1"}
     with installed(tmp_path_factory.mktemp("trl"), variables) as installation:
         yield installation
@@ -34,10 +39,14 @@ def tiny(trl: Installation, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_killed_fine_tune_goes_on_exactly(trl: Installation, tiny: Path) -> None:
+def test_a_killed_fine_tune_goes_on_exactly_and_is_exported(
+    trl: Installation, tiny: Path, s3_server: S3Server, tmp_path: Path
+) -> None:
+    s3_server.bucket("tuned")
     words = (str(tiny / "model"), str(tiny / "data"), "--nodes", "2", *SETTINGS)
     trl.run("finetune", *words, "--name", "whole")
-    id_ = trl.run("finetune", *words, "--name", "killed", "--restarts", "1", "--detach").split()[-1]
+    killed = ("--name", "killed", "--restarts", "1", "--output", "s3://tuned/killed")
+    id_ = trl.run("finetune", *words, *killed, "--detach").split()[-1]
     output = trl.home / "jobs" / id_ / "output"
     mark = output / "checkpoints" / "checkpoint-10" / "trainway-complete.json"
     _wait_for(mark)
@@ -47,14 +56,19 @@ def test_a_killed_fine_tune_goes_on_exactly(trl: Installation, tiny: Path) -> No
     log = trl.run("jobs", "logs", id_)
     assert "goes on from step 10" in log or "goes on from step 20" in log
     assert _losses(trl, "killed") == pytest.approx(_losses(trl, "whole"), abs=1e-4)
-    assert trl.job("killed")["status"]["progress"]["progressPercentage"] == 100
+    status = trl.job("killed")["status"]
+    assert status["progress"]["progressPercentage"] == 100
+    assert (status["export"]["state"], status["export"]["uri"]) == ("Done", "s3://tuned/killed")
 
-    result = json.loads((output / "finetune.json").read_text())
+    fetched = tmp_path / "fetched"
+    trl.run("data", "copy", "s3://tuned/killed", str(fetched))
+    result = json.loads((fetched / "finetune.json").read_text())
     assert result["steps"] == STEPS
     assert not (output / "checkpoints").exists()
-    assert "library_name" in (output / "adapter" / "README.md").read_text()
+    assert not (fetched / "checkpoints").exists()
+    assert "library_name" in (fetched / "adapter" / "README.md").read_text()
     other = trl.home / "jobs" / trl.job("whole")["metadata"]["id"] / "output"
-    said = _python(trl, "-c", LOADING, str(output), str(other), str(tiny / "model"))
+    said = _python(trl, "-c", LOADING, str(fetched), str(other), str(tiny / "model"))
     assert said.split() == ["same", "tuned", "adapted"]
 
 
@@ -73,6 +87,11 @@ with torch.no_grad():
     adapted = answer(PeftModel.from_pretrained(load(base), ours + "/adapter"))
     print("adapted" if torch.allclose(mine, adapted, atol=1e-4) else "unlike")
 """
+
+
+def test_packed_examples_do_not_see_each_other(trl: Installation) -> None:
+    said = _python(trl, str(REPOSITORY / "test" / "e2e" / "packed_loss.py"))
+    assert {line.split()[-1] for line in said.splitlines()} == {"same"}
 
 
 @pytest.mark.parametrize(
@@ -138,6 +157,7 @@ def _is_rank(process: Path, output: str) -> bool:
 
 def _python(trl: Installation, *words: str) -> str:
     variables: dict[str, Any] = {**trl.environ()}
+    variables["PYTHONPATH"] += f"{os.pathsep}{REPOSITORY / 'src'}"
     found = Path(variables["VIRTUAL_ENV"], "bin", "python")
     done = subprocess.run(
         [str(found), *words], env=variables, capture_output=True, text=True, check=False

@@ -10,8 +10,11 @@ from typing import Any, Final
 from trainway.errors import UsageError
 from trainway.llm import memory
 from trainway.llm.configuration import Configuration, Method, Task
+from trainway.llm.packed_attention import FAMILIES
 
 _FLASH: Final = "flash_attention_2"
+VARLEN: Final = "varlen"
+"""Attention for packed rows that needs no mask: packed_attention.py."""
 _MOST_TOKENS: Final = 16_384
 """Tokens at once beyond which a GPU does not get faster."""
 _RATES: Final = {
@@ -31,7 +34,7 @@ class Machine:
     """Bytes of the GPU of this process; None: there is none."""
     has_bf16: bool = False
     installed: frozenset[str] = frozenset()
-    """Which of the optional libraries there are."""
+    """Which of the optional libraries there are, and `varlen` if torch has a kernel for it."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +55,30 @@ class Choices:
 
 
 def choose(
-    task: Task, config: Configuration, machine: Machine, shape: memory.Shape | None
+    task: Task,
+    config: Configuration,
+    machine: Machine,
+    shape: memory.Shape | None,
+    family: str = "",
 ) -> Choices:
-    """Decide; a UsageError says what cannot be done here, or what does not fit."""
+    """Decide; a UsageError says what cannot be done here, or what does not fit.
+
+    The family is what the configuration of the model calls its type.
+    """
     method = Method(config.method)
     _check_libraries(config, machine)
     on_gpu = machine.gpu_memory is not None
-    attention = config.attention
-    if attention == "auto":
-        attention = _FLASH if on_gpu and "flash_attn" in machine.installed else "sdpa"
     packing = task is Task.SFT if config.packing is None else config.packing
     if packing and task is Task.DPO:
         raise _wrong("packing", "DPO compares pairs, which cannot be packed", "leave it out")
     parallel = _parallel(config, machine)
     bf16 = on_gpu and machine.has_bf16 and config.dtype != "float32"
+    has_varlen = not on_gpu or (bf16 and VARLEN in machine.installed)
+    attention = config.attention
+    if attention == "auto":
+        attention = _attention(machine, has_varlen=has_varlen and packing and family in FAMILIES)
+    if attention == VARLEN:
+        _check_varlen(has_varlen=has_varlen, packing=packing)
     is_half = config.dtype == "bfloat16" or (method is not Method.FULL and bf16)
     plan = memory.Plan(
         method,
@@ -78,7 +91,8 @@ def choose(
         2 if task is Task.DPO else 1,
         task is Task.DPO and method is Method.FULL,
     )
-    plan = _fitted(plan, config, machine, shape, is_dense=packing and not _is_flash(attention))
+    is_dense = packing and attention != VARLEN and not _is_flash(attention)
+    plan = _fitted(plan, config, machine, shape, is_dense=is_dense)
     return Choices(
         attention,
         packing,
@@ -112,6 +126,23 @@ def _check_libraries(config: Configuration, machine: Machine) -> None:
         raise _wrong("liger", "liger-kernel is not installed where the job runs", "liger=false")
     if _is_flash(config.attention) and not machine.installed & {"flash_attn", "kernels"}:
         raise _wrong("attention", f"{config.attention} is not installed there", "use sdpa")
+
+
+def _attention(machine: Machine, *, has_varlen: bool) -> str:
+    if machine.gpu_memory is not None and "flash_attn" in machine.installed:
+        return _FLASH
+    return VARLEN if has_varlen else "sdpa"
+
+
+def _check_varlen(*, has_varlen: bool, packing: bool) -> None:
+    if not packing:
+        raise _wrong("attention", "varlen is for packed sequences", "use sdpa, or packing=true")
+    if not has_varlen:
+        raise _wrong(
+            "attention",
+            "varlen needs torch 2.10 or newer, and a GPU that computes in bfloat16",
+            "use sdpa",
+        )
 
 
 def _parallel(config: Configuration, machine: Machine) -> str:

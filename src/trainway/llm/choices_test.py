@@ -12,7 +12,8 @@ SMALL = {**QWEN, "hidden_size": 896, "intermediate_size": 4864, "num_hidden_laye
 CPU = Machine()
 H200 = Machine(1, 139 * GIB, has_bf16=True)
 EIGHT = Machine(8, 139 * GIB, has_bf16=True)
-FLASH = Machine(1, 139 * GIB, has_bf16=True, installed=frozenset({"flash_attn"}))
+FLASH = Machine(1, 139 * GIB, has_bf16=True, installed=frozenset({"flash_attn", "varlen"}))
+KERNEL = Machine(1, 139 * GIB, has_bf16=True, installed=frozenset({"varlen"}))
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Case:
             "gradient_checkpointing": False}),
         Case("with flash attention several rows at once", FLASH, ("max_length=4096",), {
             "per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}),
+        Case("and with torch's kernel for packed rows", KERNEL, ("max_length=4096",), {
+            "per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}),
         Case("what does not fit is computed twice", Machine(1, 24 * GIB, has_bf16=True), (), {
             "gradient_checkpointing": True}, large=True),
         Case("eight GPUs", EIGHT, ("method=full",), {
@@ -51,7 +54,7 @@ class Case:
 def test_what_trl_is_asked_for(case: Case) -> None:
     config = configured({}, ["model=/m", "dataset=/d", *case.words], "words")
     shape = shape_of(QWEN if case.large else SMALL)
-    choices = choose(case.task, config, case.machine, shape)
+    choices = choose(case.task, config, case.machine, shape, "qwen2")
     asked = arguments(case.task, config, choices, case.machine)
     assert {key: asked[key] for key in case.asked} == case.asked
     assert asked["save_total_limit"] >= 2
@@ -70,6 +73,10 @@ def test_what_trl_is_asked_for(case: Case) -> None:
          Task.SFT, "parallel: weights in 4 bits", "leave it out"),
         (H200, ["liger=true"], Task.SFT, "liger: liger-kernel is not installed", "liger=false"),
         (H200, ["attention=flash_attention_2"], Task.SFT, "attention: flash_attention_2", "sdpa"),
+        (H200, ["attention=varlen"], Task.SFT, "attention: varlen needs torch 2.10", "sdpa"),
+        (KERNEL, ["attention=varlen", "dtype=float32"], Task.SFT, "attention: varlen", "sdpa"),
+        (CPU, ["attention=varlen", "packing=false"], Task.SFT, "attention: varlen is for packed",
+         "packing=true"),
         (H200, ["packing=true"], Task.DPO, "packing: DPO compares pairs", "leave it out"),
         (CPU, ["micro_batch=3"], Task.SFT, "micro_batch: it is 3", "multiple"),
         (H200, ["method=full"], Task.SFT, "it does not fit", "dtype=bfloat16"),
@@ -90,3 +97,24 @@ def test_a_model_of_unknown_shape_is_not_refused() -> None:
     config = configured({}, ["model=/m", "dataset=/d"], "words")
     choices = choose(Task.SFT, config, H200, None)
     assert (choices.micro_batch, choices.checkpointing) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("machine", "words", "family", "attention"),
+    [
+        (CPU, [], "qwen2", "varlen"),
+        (CPU, ["packing=false"], "qwen2", "sdpa"),
+        (CPU, [], "gemma2", "sdpa"),
+        (H200, [], "qwen2", "sdpa"),
+        (KERNEL, [], "llama", "varlen"),
+        (KERNEL, ["dtype=float32"], "llama", "sdpa"),
+        (KERNEL, [], "", "sdpa"),
+        (KERNEL, ["attention=varlen"], "", "varlen"),
+        (FLASH, [], "llama", "flash_attention_2"),
+        (KERNEL, ["attention=sdpa"], "llama", "sdpa"),
+    ],
+)
+def test_which_attention(machine: Machine, words: list[str], family: str, attention: str) -> None:
+    config = configured({}, ["model=/m", "dataset=/d", *words], "words")
+    choices = choose(Task.SFT, config, machine, shape_of(SMALL), family)
+    assert choices.attention == attention

@@ -33,7 +33,7 @@ _CHOICES: Final = {
     "method": tuple(each.value for each in Method),
     "weights": ("pretrained", "random"),
     "dtype": ("auto", "bfloat16", "float32"),
-    "attention": ("auto", "sdpa", "eager", "flash_attention_2", "flash_attention_3"),
+    "attention": ("auto", "sdpa", "eager", "varlen", "flash_attention_2", "flash_attention_3"),
     "parallel": ("auto", "fsdp", "ddp"),
     "scheduler": ("cosine", "linear", "constant", "constant_with_warmup"),
 }

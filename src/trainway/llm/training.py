@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.errors import TrainwayError, UnavailableError, UnreadableError, UsageError
-from trainway.llm import checkpoints, dataset, memory
-from trainway.llm.choices import Choices, Machine, arguments, choose, summary
+from trainway.llm import checkpoints, dataset, memory, packed_attention
+from trainway.llm.choices import VARLEN, Choices, Machine, arguments, choose, summary
 from trainway.llm.configuration import Configuration, Method, Task
 from trainway.llm.installation import NEEDED, check_installed
 from trainway.llm.model_card import Outcome
@@ -32,9 +32,9 @@ def train(task: Task, config: Configuration) -> None:
     description = _description(config)
     from accelerate import PartialState  # noqa: PLC0415 - slow
 
-    machine = _machine(PartialState)
+    machine = found_machine(PartialState)
     shape = memory.shape_of(description, _parameters(Path(config.model)))
-    choices = choose(task, config, machine, shape)
+    choices = choose(task, config, machine, shape, str(description.get("model_type")))
     is_first = PartialState().is_main_process
     if is_first:
         print(summary(task, config, choices, machine), flush=True)  # noqa: T201 - the job's log
@@ -103,16 +103,18 @@ def _parameters(folder: Path) -> int | None:
     return total or None
 
 
-def _machine(state: Any) -> Machine:
+def found_machine(state: Any) -> Machine:
+    """What this process has; `state` is accelerate's PartialState."""
     import torch  # noqa: PLC0415 - slow
 
     installed = frozenset(name for name in _OPTIONAL if find_spec(name) is not None)
     if not torch.cuda.is_available():
         return Machine(state(cpu=True).num_processes, installed=installed)
     gpu = torch.cuda.get_device_properties(state().local_process_index)
-    return Machine(
-        state().num_processes, gpu.total_memory, torch.cuda.is_bf16_supported(), installed
-    )
+    has_bf16 = torch.cuda.is_bf16_supported()
+    if has_bf16 and packed_attention.kernel_for("cuda", torch.bfloat16) is not None:
+        installed |= {VARLEN}
+    return Machine(state().num_processes, gpu.total_memory, has_bf16, installed)
 
 
 def _trainer(
@@ -181,6 +183,8 @@ def load_model(config: Configuration, choices: Choices) -> Any:
         "dtype": getattr(torch, choices.dtype),
         "attn_implementation": choices.attention,
     }
+    if choices.attention == VARLEN:
+        settings["attn_implementation"] = packed_attention.register()
     device = PartialState().device
     if config.weights == "random":
         with device if choices.parallel != "fsdp" else torch.device("cpu"):
