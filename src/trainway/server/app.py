@@ -8,12 +8,14 @@ from trainway.server.bound_route import BoundRoute
 from trainway.server.errors import HANDLERS
 from trainway.server.report_intake import ReportIntake
 from trainway.server.routes.about import add_about_routes, add_backend_routes
+from trainway.server.routes.caches import add_cache_routes
 from trainway.server.routes.clusters import add_cluster_routes
 from trainway.server.routes.dashboard import add_dashboard_routes
 from trainway.server.routes.docs import Description, add_docs_route, description_route
 from trainway.server.routes.drafts import add_draft_routes
 from trainway.server.routes.drains import add_drain_routes
 from trainway.server.routes.files import add_file_routes
+from trainway.server.routes.finetunes import add_finetune_routes
 from trainway.server.routes.infra import add_infra_routes
 from trainway.server.routes.job_placement import add_job_placement_routes
 from trainway.server.routes.jobs import add_action_routes, add_job_routes, add_report_routes
@@ -81,6 +83,8 @@ def declared_api(service: Service) -> Api:
     add_run_routes(api, service.engine)
     add_schedule_routes(api, service.engine)
     add_storage_routes(api, service.engine)
+    add_cache_routes(api, service.engine)
+    add_finetune_routes(api, service.engine)
     add_overview_routes(api, service.engine)
     add_cluster_routes(api, service)
     add_worker_pool_routes(api, service.engine)

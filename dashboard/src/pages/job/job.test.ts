@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { adviceFor } from "./advice";
 import { exitText, nodeName, seriesOf, shellCommand } from "./nodes/node";
-import { sparkPath } from "./nodes/sparkline";
+import { sparkPath } from "../../components/sparkline";
 import { requestText, roleRequests } from "./requests";
 
 describe("advice", () => {

@@ -18,6 +18,9 @@ from trainway.errors import UnavailableError, UsageError
 
 PATIENCE_S: Final = 20.0
 """How long a worker may be silent."""
+READERS_S: Final = 300.0
+"""For how long somebody who asked for rows counts as a reader."""
+_MOST_READERS: Final = 10_000
 _MOST_DIGITS: Final = 18
 
 
@@ -85,6 +88,7 @@ class Head:
         self._owners: dict[int, str] = {}
         self._counts: dict[int, int] = {}
         self._layout: Layout | None = None
+        self._readers: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def join(self, report: Report) -> Orders:
@@ -134,6 +138,29 @@ class Head:
         if rest:
             found = [(served[name].report.address, each) for name, each in segments.items()]
         return Share(len(rows), found or _nothing(served.values()))
+
+    def note_reader(self, peer: str) -> None:
+        """Somebody has asked for rows."""
+        with self._lock:
+            now = self._clock()
+            self._readers = {
+                name: seen for name, seen in self._readers.items() if now - seen < READERS_S
+            }
+            if peer in self._readers or len(self._readers) < _MOST_READERS:
+                self._readers[peer] = now
+
+    def figures(self) -> dict[str, Any]:
+        """How the cache stands in numbers, which anybody may see."""
+        with self._lock:
+            missing, now = self._missing(), self._clock()
+            return {
+                "ready": not missing,
+                "reason": missing,
+                "files": len(self.plan.files),
+                "bytes": sum(each.weight for each in self.plan.files),
+                "rows": None if self._layout is None else self._layout.rows,
+                "readers": sum(now - seen < READERS_S for seen in self._readers.values()),
+            }
 
     def missing(self) -> str:
         """Why the cache cannot be read yet; nothing if it can."""

@@ -3,7 +3,7 @@
 import pytest
 
 from trainway.data.flight.assignment import Layout, Segment, assign
-from trainway.data.flight.head import Head, Orders, Report
+from trainway.data.flight.head import READERS_S, Head, Orders, Report
 from trainway.data.flight.plan import Plan, TableFile
 from trainway.data.flight.row_range import RowRange
 from trainway.errors import UnavailableError, UsageError
@@ -192,3 +192,24 @@ def test_a_table_without_files_is_ready_and_empty() -> None:
 def test_paths_that_are_none(words: list[str]) -> None:
     with pytest.raises(UsageError, match="path"):
         loaded(Clock()).head.share(words)
+
+
+def test_figures_count_readers_of_the_last_minutes() -> None:
+    clock = Clock()
+    head = Head(PLAN, 1, clock)
+    workers = Workers(head)
+    assert head.figures() == {
+        "ready": False, "reason": "0 of 1 workers have reported", "files": 4, "bytes": 40,
+        "rows": None, "readers": 0,
+    }  # fmt: skip
+    for _ in range(3):
+        workers.report("x")
+    for peer in ("a", "b", "a"):
+        head.note_reader(peer)
+    found = head.figures()
+    assert (found["ready"], found["rows"], found["readers"]) == (True, sum(ROWS), 2)
+    clock.now += READERS_S - 1
+    workers.report("x")
+    head.note_reader("b")
+    clock.now += 2
+    assert head.figures()["readers"] == 1

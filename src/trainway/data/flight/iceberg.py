@@ -43,7 +43,7 @@ class IcebergTable:
         tasks = self._planned()
         schema = self._table.scan().projection().as_arrow()
         files = (
-            TableFile(path, "", tasks[path].file.record_count) for path in sorted(tasks)
+            TableFile(path, "", tasks[path].file.file_size_in_bytes) for path in sorted(tasks)
         )  # a data file never changes
         return Plan(self._metadata, encoded(schema), tuple(files))
 

@@ -22,7 +22,7 @@ class TableFile:
     uri: str
     etag: str
     weight: int
-    """How much work it is, compared with the others."""
+    """Its bytes: how much work it is, compared with the others."""
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import pyarrow as pa
 
@@ -56,7 +56,8 @@ class Process:
     def __enter__(self) -> Self:
         settings = self._settings
         try:
-            health = Health((settings.host, settings.health_port), self._missing)
+            address = (settings.host, settings.health_port)
+            health = Health(address, self._missing, self._figures)
         except OSError as error:
             raise UnavailableError(
                 f"port {settings.health_port} cannot be used for /ready: {error.strerror}",
@@ -110,6 +111,9 @@ class Process:
             self._worker.start()
             self._closers.append(self._worker.stop)
         _LOG.info(LISTENS, settings.role, settings.advertised, service.port)
+
+    def _figures(self) -> dict[str, Any] | None:
+        return self._head.figures() if self._head is not None else None
 
     def _missing(self) -> str:
         parts = [each for each in (self._head, self._worker) if each is not None]

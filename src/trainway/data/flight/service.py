@@ -31,10 +31,11 @@ class Service(flight.FlightServerBase):  # type: ignore[misc] # pyarrow has no t
         super().__init__(location, middleware=middleware)
         self._rooms = rooms
 
-    def get_flight_info(self, context: Any, descriptor: Any) -> Any:  # noqa: ARG002
+    def get_flight_info(self, context: Any, descriptor: Any) -> Any:
         """Where the rows of a part are."""
         head = self._head()
         share = _told(lambda: head.share(_path(descriptor)))
+        head.note_reader(context.peer())
         return flight.FlightInfo(
             head.plan.arrow_schema(),
             descriptor,

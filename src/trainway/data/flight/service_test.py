@@ -162,6 +162,8 @@ def test_health() -> None:
     assert answer("/ready", lambda: "2 of 3") == (503, {"ready": False, "reason": "2 of 3"})
     assert answer("/healthz", lambda: "2 of 3")[0] == 200
     assert answer("/etc/passwd", lambda: "")[0] == 404
+    assert answer("/status", lambda: "")[0] == 404  # a worker has none
+    assert answer("/status", lambda: "", lambda: {"rows": 3}) == (200, {"rows": 3})
 
 
 @pytest.mark.parametrize(

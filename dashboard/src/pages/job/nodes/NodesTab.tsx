@@ -22,7 +22,7 @@ import {
   type JobNode,
   type Resource,
 } from "./node";
-import { Sparkline } from "./Sparkline";
+import { Sparkline } from "../../../components/Sparkline";
 
 const TITLES: Record<Resource, string> = { cpu: "CPU", memory: "Memory", gpu: "GPU" };
 const AT_ONCE = 100;

@@ -6,7 +6,7 @@ import type { JobProps } from "../jobProps";
 import { MetricCharts } from "./MetricCharts";
 import { StepTree } from "./StepTree";
 import { stepsOf } from "./steps";
-import { counter, lastMetrics, timeLeft, type Progress as Reported } from "./timeLeft";
+import { counter, lastMetrics, timeLeft, type Progress as Reported } from "../../../components/timeLeft";
 
 export default function ProgressTab({ job }: JobProps) {
   const now = useNow();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chartsOf, columnsOf, spoken } from "./charts";
 import { stepsOf } from "./steps";
-import { counter, lastMetrics, timeLeft } from "./timeLeft";
+import { counter, lastMetrics, timeLeft } from "../../../components/timeLeft";
 import type { Schemas } from "../../../data/client";
 
 const NOW = Date.parse("2026-03-01T12:00:10Z");

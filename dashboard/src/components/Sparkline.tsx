@@ -1,3 +1,4 @@
+import "./Sparkline.css";
 import { sparkPath } from "./sparkline";
 
 interface Props {

@@ -1,0 +1,85 @@
+"""Data caches, over HTTP."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.data.flight.objects import CacheSpec, cache_objects
+from trainway.jobset.labels import DATA_CACHE
+from trainway.json_types import Json
+from trainway.server.data_caches import cache_spec, cache_view
+from trainway.server.testing_site import Site, play
+
+SPEC = CacheSpec("words", "s3://bucket/train", is_here=True)
+
+
+def test_caches_are_listed_by_name(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        assert await site.ask("GET", "/caches") == (200, {"items": []})
+        for spec in (SPEC, CacheSpec("pods", "/t", 2, "image", has_token=True)):
+            objects = [spec_object(spec)]
+            status, _ = await site.ask("POST", "/jobs", json.dumps({"objects": objects}).encode())
+            assert status == 201
+        _, listed = await site.ask("GET", "/caches")
+        pods, words = listed["items"]
+        assert (pods["name"], pods["address"], pods["hasToken"]) == (
+            "pods", "cache://pods-head-0-0.pods:50051", True)  # fmt: skip
+        assert (words["table"], words["rows"], words["readers"]) == (SPEC.table, None, None)
+        assert words["address"] == f"cache://127.0.0.1:{SPEC.port}"
+
+    play(tmp_path, scene)
+
+
+def spec_object(spec: CacheSpec) -> Json:
+    (made,) = (each for each in cache_objects(spec, "") if each["kind"] == "JobSet")
+    return dict(made)
+
+
+def job(phase: str = "Running", annotation: Any = None, **status: Any) -> Json:
+    written = json.dumps(vars(SPEC)) if annotation is None else annotation
+    return {
+        "metadata": {"id": "1", "creationTimestamp": "2026-01-01T00:00:00Z"},
+        "spec": {
+            "backend": "local",
+            "objects": [{"metadata": {"annotations": {DATA_CACHE: written}}}],
+        },
+        "status": {"phase": phase, "message": "", **status},
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    id: str
+    job: Json
+    told: Any
+    state: str
+    message: str
+    rows: int | None = None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("silent", job(), None, "Starting", "its head does not answer yet"),
+        Case("loads", job(), {"ready": False, "reason": "1 of 2"}, "Loading", "1 of 2"),
+        Case("ready", job(), {"ready": True, "rows": 7}, "Ready", "", 7),
+        Case("nonsense", job(), {"ready": "yes", "rows": "<b>"}, "Loading", ""),
+        Case("over", job("Failed", message="no table"), None, "Failed", "no table"),
+    ],
+    ids=lambda case: case.id,
+)
+def test_how_a_cache_stands(case: Case) -> None:
+    shown = cache_view(case.job, SPEC, case.told)
+    assert (shown["state"], shown["message"], shown["rows"]) == (
+        case.state, case.message, case.rows)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "written", ["", "[]", '{"name": 1}', '{"name": 1, "table": 2}', '{"nam": "a"}', 7]
+)
+def test_what_is_no_cache_of_ours_is_left_out(written: Any) -> None:
+    assert cache_spec(job(annotation=written)) is None
+    assert cache_spec(job()) == SPEC
