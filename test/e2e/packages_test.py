@@ -16,6 +16,7 @@ from gate import Gate
 from installation import Installation, installed
 from slurm_site import ON as ON_SLURM
 from slurm_site import SlurmSite
+from small_disk import filled, small_disk
 from ssh_pool import ON, SshPool
 
 pytestmark = pytest.mark.engine
@@ -77,9 +78,11 @@ class Shop:
         path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
         return path
 
-    def words(self) -> tuple[str, ...]:
+    def words(self, *, with_uv: bool = True) -> tuple[str, ...]:
         """What a command says to have the package in environments of the test's own."""
-        variables = {"TRAINWAY_ENVIRONMENTS": self.environments, "TRAINWAY_UV": self.folder / "uv"}
+        variables = {"TRAINWAY_ENVIRONMENTS": self.environments}
+        if with_uv:
+            variables["TRAINWAY_UV"] = self.folder / "uv"
         told = [word for name, value in variables.items() for word in ("--env", f"{name}={value}")]
         return ("--requirements", str(self.requirements), *told)
 
@@ -161,6 +164,33 @@ def test_without_uv_pip_does_it(user: Installation, shop: Shop) -> None:
     (key,) = shop.notes()
     assert prefixes(printed) == {str(shop.environments / key)}
     assert json.loads((shop.environments / f"{key}.json").read_text())["tool"] == "pip"
+
+
+def test_a_full_disk_is_said_in_one_sentence_and_nothing_half_stays(
+    user: Installation, shop: Shop
+) -> None:
+    with small_disk(shop.environments):
+        with filled(shop.environments):
+            job = user.submit(*shop.words(), "--", "python", "-c", SAYS)
+            user.run("jobs", "wait", job, code=4)
+            failure = user.json("jobs", "show", job)["status"]["failure"]["summary"]
+            said = f"EnvironmentFailed: the disk of {shop.environments} is full; free some space"
+            assert said in failure
+            assert "Traceback" not in user.run("jobs", "logs", job)
+            assert shop.notes() == []
+        printed = user.run("run", *shop.words(), "--", "python", "-c", SAYS)
+        (key,) = shop.notes()
+        assert prefixes(printed) == {str(shop.environments / key)}
+
+
+@pytest.mark.xdist_group("ssh")
+def test_hosts_without_uv_use_pip(ssh_pool: SshPool, shop: Shop) -> None:
+    words = ("--on", ON, "--nodes", "2", *shop.words(with_uv=False))
+    printed = ssh_pool.run("run", *words, "--", "python3", "-c", SAYS)
+    assert printed.count("| probe ") == 2
+    told = [json.loads((shop.environments / f"{key}.json").read_text()) for key in shop.notes()]
+    assert {each["tool"] for each in told} == {"pip"}
+    assert shop.calls == []
 
 
 @pytest.mark.xdist_group("ssh")

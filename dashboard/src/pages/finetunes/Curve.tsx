@@ -12,7 +12,8 @@ export function Curve({ tune }: { tune: FineTune }) {
   const { data } = useQuery(curveQuery(tune.id, !isOver(tune.phase)));
   const losses = (data?.series["loss"] ?? []).map((point) => point.value);
   const last = losses.at(-1);
-  if (last === undefined) return <span className="tw-subtle">{isOver(tune.phase) ? "none" : "none yet"}</span>;
+  if (last === undefined)
+    return <span className="tw-subtle">{isOver(tune.phase) ? "none" : "none yet"}</span>;
   const speed = tokensPerSecond(data?.series["num_tokens"]);
   return (
     <>

@@ -56,6 +56,11 @@ def become_subreaper() -> None:
     _call("prctl", PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
 
 
+def sync_file_system(fd: int) -> None:
+    """Have everything on the file system of an open file reach its disk."""
+    _call("syncfs", fd)
+
+
 def unshare(flags: int) -> None:
     """Leave namespaces that were inherited for fresh ones."""
     _call("unshare", flags)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 
 TYPE_CHECKING = False
@@ -18,11 +19,28 @@ _PHRASES = re.compile(
     r"|, we can conclude that your requirements are unsatisfiable"
 )
 """What uv says of every such error."""
+NO_ROOM = "No space left on device"
+"""How the C library, Python, uv and pip call it."""
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
 
 
 class EnvironmentFailedError(Exception):
     """There is no environment. The message is for the user."""
+
+
+def full_disk(folder: str) -> str:
+    """What is said of a disk that is full."""
+    return (
+        f"the disk of {folder} is full; free some space on it (trainway environments prune), or let"
+        " TRAINWAY_ENVIRONMENTS name a folder on another disk"
+    )
+
+
+def os_complaint(error: OSError, folder: str) -> str:
+    """Why a file of an environment could not be made."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return full_disk(folder)
+    return f"{error.strerror}: {error.filename}"
 
 
 def complaint(lines: Sequence[str]) -> str:

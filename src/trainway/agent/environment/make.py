@@ -11,7 +11,12 @@ import os
 import time
 
 from trainway.agent.environment import base_python
-from trainway.agent.environment.failure import EnvironmentFailedError
+from trainway.agent.environment.failure import (
+    NO_ROOM,
+    EnvironmentFailedError,
+    full_disk,
+    os_complaint,
+)
 from trainway.agent.environment.installer import Installer
 from trainway.agent.environment.overlay import add_programs, lay_over
 from trainway.agent.environment.requirements import Requirements, key_of
@@ -36,9 +41,10 @@ def run(requirements: str, result: str, environ: Mapping[str, str]) -> int:
         with open(requirements, encoding="utf-8") as file:
             told: Json = made(Requirements(file.read()), requirements, environ)
     except EnvironmentFailedError as error:
-        told = {"failure": str(error)}
+        is_full = NO_ROOM in str(error)
+        told = {"failure": full_disk(folder_of(environ)) if is_full else str(error)}
     except OSError as error:
-        told = {"failure": f"{error.strerror}: {error.filename}"}
+        told = {"failure": os_complaint(error, folder_of(environ))}
     with open(f"{result}.new", "w", encoding="utf-8") as file:
         json.dump(told, file)
     os.replace(f"{result}.new", result)
@@ -88,11 +94,11 @@ def _make(
         lay_over(path, python)
         installer.install(path, file)
         add_programs(path, environ)
+        facts = {"packages": requirements.packages, "python": python.full, "tool": installer.name}
+        shelf.finish(key, facts)
     except BaseException:
         shelf.remove(key)
         raise
-    facts = {"packages": requirements.packages, "python": python.full, "tool": installer.name}
-    shelf.finish(key, facts)
     return installer.name
 
 

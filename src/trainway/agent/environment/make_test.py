@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from trainway.agent.environment import entry
+from trainway.agent.base import linux
+from trainway.agent.environment import entry, overlay
 from trainway.agent.environment.base_python import BasePython
 from trainway.agent.environment.installer import find_uv
 from trainway.agent.environment.make import DEFAULT_SIZE, run, size_limit
@@ -29,9 +30,9 @@ class Host:
     """A host with a uv that installs nothing."""
 
     def __init__(self, folder: Path) -> None:
-        uv = folder / "uv"
-        uv.write_text(UV)
-        uv.chmod(0o755)
+        self.uv = folder / "uv"
+        self.uv.write_text(UV)
+        self.uv.chmod(0o755)
         (folder / "python").symlink_to(sys.executable)
         self._folder = folder
         self.calls = folder / "calls"
@@ -109,7 +110,40 @@ def test_a_full_disk_is_a_reason(host: Host, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Shelf, "prepare", full)
     _, told = host.make("nothing-like-it")
-    assert told == {"failure": f"No space left on device: {host.shelf.folder}"}
+    assert told["failure"].startswith(f"the disk of {host.shelf.folder} is full; free some space")
+
+
+@pytest.mark.parametrize("when", ["install", "programs", "note"])
+def test_a_disk_that_becomes_full_leaves_no_environment(
+    host: Host, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", host.shelf.folder)
+
+    if when == "install":
+        host.environ["UV_FAILS"] = "1"
+        host.uv.write_text(UV.replace("nothing-like-it was not found", "No space left on device"))
+    elif when == "programs":
+        failing = "raise OSError(28, 'No space left on device')"
+        monkeypatch.setattr(overlay, "SCRIPTS", failing)
+    else:
+        monkeypatch.setattr(linux, "sync_file_system", full)
+    _, told = host.make("nothing-like-it")
+    assert told["failure"].startswith(f"the disk of {host.shelf.folder} is full")
+    assert os.listdir(host.shelf.folder) == ["locks"]
+
+
+def test_where_the_kernel_cannot_sync_one_disk_all_are_synced(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_fd: int) -> None:
+        raise linux.SystemCallError(38, "syncfs does not exist here")
+
+    synced: list[str] = []
+    monkeypatch.setattr(linux, "sync_file_system", missing)
+    monkeypatch.setattr(os, "sync", lambda: synced.append("all"))
+    assert host.make("nothing-like-it")[0] == 0
+    assert synced == ["all"]
 
 
 def test_they_are_listed_and_pruned(

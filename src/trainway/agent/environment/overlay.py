@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import subprocess
 
+from trainway.agent.environment.failure import EnvironmentFailedError, complaint
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +53,13 @@ def lay_over(path: str, python: BasePython) -> None:
 def add_programs(path: str, environ: Mapping[str, str]) -> None:
     """Give an environment the programs of all packages that it sees."""
     env = {name: value for name, value in environ.items() if name != "PYTHONPATH"}
-    subprocess.run(  # noqa: S603 - the environment's own Python
-        [f"{path}/bin/python", "-c", SCRIPTS, f"{path}/bin"], env=env, cwd="/", check=False
+    done = subprocess.run(  # noqa: S603 - the environment's own Python
+        [f"{path}/bin/python", "-c", SCRIPTS, f"{path}/bin"],
+        env=env,
+        cwd="/",
+        stderr=subprocess.PIPE,
+        check=False,
     )
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").splitlines()
+        raise EnvironmentFailedError(f"its programs could not be made: {complaint(said[-1:])}")

@@ -8,6 +8,7 @@ a folder without its file is the rest of somebody who was killed.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -15,6 +16,7 @@ import posixpath
 import time
 from contextlib import contextmanager, suppress
 
+from trainway.agent.base import linux
 from trainway.agent.base.removal import remove_trees
 
 TYPE_CHECKING = False
@@ -127,7 +129,12 @@ class Shelf:
         return True
 
     def finish(self, key: str, facts: Json) -> None:
-        """Note that an environment is whole."""
+        """Note that an environment is whole.
+
+        What was installed reaches the disk first: after a loss of power, no note may stand beside
+        files that are empty.
+        """
+        _reach_disk(self.path(key))
         text = json.dumps({**facts, "bytes": _size(self.path(key)), "made": time.time()})
         new = f"{self._note(key)}.new"
         with open(new, "w", encoding="utf-8") as file:
@@ -135,6 +142,8 @@ class Shelf:
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, self._note(key))
+        with suppress(OSError):  # some file systems of a network cannot
+            _with_folder(self.folder, os.fsync)
 
     def remove(self, key: str) -> None:
         """Remove one that is held alone: first the word that it is whole."""
@@ -178,6 +187,24 @@ class Shelf:
 
     def _note(self, key: str) -> str:
         return f"{self.path(key)}.json"
+
+
+def _reach_disk(folder: str) -> None:
+    """Wait until all files of a folder are on their disk, however many there are."""
+    try:
+        _with_folder(folder, linux.sync_file_system)
+    except linux.SystemCallError as error:
+        if error.errno != errno.ENOSYS:
+            raise
+        os.sync()
+
+
+def _with_folder(folder: str, function: Callable[[int], None]) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        function(handle)
+    finally:
+        os.close(handle)
 
 
 def _size(folder: str) -> int:
