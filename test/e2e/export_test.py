@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 from installation import installed
+from patience import until
 from s3_server import S3Server
+from small_disk import filled, small_disk
 
 pytestmark = pytest.mark.xdist_group("s3")
 
@@ -31,3 +33,24 @@ def test_an_output_goes_into_a_bucket_unless_the_job_fails(
         assert (status["phase"], status["export"]["state"]) == ("Succeeded", "Failed")
         assert "nowhere" in status["export"]["message"]
         home.run("run", "--export", "/tmp/x", "--", "true", code=2)
+
+
+def test_a_bucket_on_a_full_disk_is_tried_again_and_nothing_is_lost(
+    s3_server: S3Server, tmp_path: Path
+) -> None:
+    bucket = s3_server.folder / "full"
+    writes = 'head -c 200000 /dev/urandom > "$TRAINWAY_OUTPUT_DIR/a"'
+    with installed(tmp_path / "home", s3_server.variables()) as home, small_disk(bucket):
+        with filled(bucket):
+            job = home.submit("--export", "s3://full/run", "--", "sh", "-c", writes)
+            until(lambda: home.look(job)["status"]["export"].get("message"), "it says nothing")
+            status = home.look(job)["status"]
+            assert status["phase"] == "Succeeded"
+            assert "s3://full has no room left" in status["export"]["message"]
+        until(
+            lambda: home.look(job)["status"]["export"]["state"] in ("Done", "Failed"),
+            "it is not tried again",
+        )
+        assert home.look(job)["status"]["export"]["state"] == "Done"
+        kept = home.home / "jobs" / job / "output" / "a"
+        assert (bucket / "run" / "a").read_bytes() == kept.read_bytes()

@@ -17,6 +17,7 @@ import pytest
 from environments import REPOSITORY, TORCH, TRL, environment
 from installation import TIMEOUT_S, Installation, installed
 from s3_server import S3Server
+from small_disk import filled, small_disk
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("s3")]
 
@@ -89,6 +90,24 @@ with torch.no_grad():
 """
 
 
+def test_a_full_disk_loses_no_checkpoint(trl: Installation, tiny: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    output = disk / "out"
+    steps = ("max_length=64", "max_steps=60", "save_steps=5", "batch_size=2", "packing=false")
+    words = (str(tiny / "model"), str(tiny / "data"), "--output", str(output), *steps)
+    with small_disk(disk):
+        job = trl.run("finetune", *words, "--detach").split()[-1]
+        _wait_for(output / "checkpoints" / "checkpoint-5" / "trainway-complete.json")
+        with filled(disk):
+            trl.run("jobs", "wait", job, code=4)
+            log = trl.run("jobs", "logs", job)
+            assert f"error: the disk of {output} is full" in log
+            assert "Traceback" not in log
+        assert list(output.glob("checkpoints/*/trainway-complete.json"))
+        assert "goes on from step" in trl.run("finetune", *words)
+        assert json.loads((output / "finetune.json").read_text())["steps"] == 60
+
+
 def test_packed_examples_do_not_see_each_other(trl: Installation) -> None:
     said = _python(trl, str(REPOSITORY / "test" / "e2e" / "packed_loss.py"))
     assert {line.split()[-1] for line in said.splitlines()} == {"same"}
@@ -115,13 +134,18 @@ def test_other_ways_to_tune(
     assert (tmp_path / "model" / "model.safetensors").exists()
 
 
-def test_what_is_wrong_with_the_data_is_said_in_one_line(
+def test_what_is_wrong_with_data_or_method_is_said_in_one_line(
     trl: Installation, tiny: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "train.jsonl").write_text('{"question": "a", "reply": "b"}\n')
     trl.run("finetune", str(tiny / "model"), str(tmp_path), "--name", "columns", code=4)
     log = trl.run("jobs", "logs", "columns")
     assert "error: dataset: its columns are question, reply; sft needs" in log
+    assert "Traceback" not in log
+    words = (str(tiny / "model"), str(tiny / "data"), "--method", "qlora", "--name", "bits")
+    trl.run("finetune", *words, code=4)
+    log = trl.run("jobs", "logs", "bits")
+    assert "error: method: qlora needs the library bitsandbytes" in log
     assert "Traceback" not in log
 
 

@@ -50,6 +50,7 @@ _CREDENTIALS: Final = {
 }
 _BAD_KEYS: Final = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "XAdminUserNotFound"}
 _ELSEWHERE: Final = {"PermanentRedirect", "AuthorizationHeaderMalformed"}
+_FULL: Final = {"InsufficientStorage", "XMinioStorageFull", "QuotaExceeded"}
 
 
 class ObjectStore:
@@ -199,6 +200,8 @@ def failure(location: Location, error: Exception) -> TrainwayError:
         return NotFoundError(f"there is nothing at {location}")
     if isinstance(error, ValueError):
         return UsageError(f"{location}: the name, or a setting of {scheme}://, is not valid")
+    if number == "507" or code in _FULL:
+        return UnavailableError(f"{where} has no room left ({code or number})", hint="make room")
     said = f"answered {code or number}" if code or number else "cannot be reached"
     return UnavailableError(
         f"{where} {said}",

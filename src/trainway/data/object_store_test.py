@@ -41,6 +41,11 @@ class Case:
         Case("status code: 404 ", NotFoundError, "there is nothing at s3://bucket/key"),
         Case("status code: 301 ", UsageError, "s3://bucket is in another region"),
         Case("status code: 503 hush", UnavailableError, "s3://bucket answered 503"),
+        Case(
+            "status code: 507: <Code>InsufficientStorage</Code>",
+            UnavailableError,
+            "s3://bucket has no room left (InsufficientStorage)",
+        ),
         Case("error sending request hush", UnavailableError, "s3://bucket cannot be reached"),
     ],
     ids=lambda case: case.said,

@@ -9,6 +9,7 @@ from typing import Any
 
 from trainway.errors import TrainwayError, UnreadableError, UsageError
 from trainway.llm.configuration import Task, configured
+from trainway.llm.disk import full_disk
 
 
 def main(argv: list[str]) -> int:
@@ -31,13 +32,14 @@ def main(argv: list[str]) -> int:
     except TrainwayError as error:
         return _fail(error)
     except Exception as error:  # noqa: BLE001 - told as it is, and memory as a sentence
-        from trainway.llm.training import is_out_of_memory  # noqa: PLC0415 - as above
+        from trainway.llm.training import is_out_of_memory, output_of  # noqa: PLC0415 - as above
 
-        known = is_out_of_memory(error)
+        full = full_disk(error, output_of(config))
+        known = full or is_out_of_memory(error)
         if known is None:
             traceback.print_exc()
             return 1
-        return _fail(known)
+        return _fail(known, is_own=full is not None)
     return 0
 
 
@@ -55,8 +57,9 @@ def _read(name: str) -> dict[str, Any]:
     return dict(found or {})
 
 
-def _fail(error: TrainwayError) -> int:
-    if os.environ.get("RANK", "0") == "0":
+def _fail(error: TrainwayError, *, is_own: bool = False) -> int:
+    """Say what is wrong; what only this process met, whichever it is."""
+    if is_own or os.environ.get("RANK", "0") == "0":
         print(f"error: {error.message}", file=sys.stderr)  # noqa: T201 - the log of the job
         if error.hint:
             print(f"hint: {error.hint}", file=sys.stderr)  # noqa: T201 - as above

@@ -28,7 +28,7 @@ def train(task: Task, config: Configuration) -> None:
     check_installed()
     _quieten()
     _stay_offline(config)
-    output = Path(config.output or os.environ.get(_OUTPUT) or "output")
+    output = output_of(config)
     description = _description(config)
     from accelerate import PartialState  # noqa: PLC0415 - slow
 
@@ -49,6 +49,11 @@ def train(task: Task, config: Configuration) -> None:
     outcome = _outcome(trainer, time.monotonic() - began)
     save(trainer, task, config, choices, outcome, output)
     trainer.accelerator.end_training()  # a process that just exits may abort in gloo's threads
+
+
+def output_of(config: Configuration) -> Path:
+    """Where everything is written."""
+    return Path(config.output or os.environ.get(_OUTPUT) or "output")
 
 
 def _quieten() -> None:
