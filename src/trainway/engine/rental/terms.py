@@ -1,0 +1,43 @@
+"""On which terms machines are rented: what is not part of the task itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class CloudSettings:
+    """The section of one cloud in config.yaml."""
+
+    regions: frozenset[str] = frozenset()
+    """The only regions that are used; none: all."""
+    enabled_regions: frozenset[str] = frozenset()
+    """Regions that had to be enabled for the account, and are."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """What its provider gets: networks, key pairs and the like."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """How machines are to be rented."""
+
+    public_key: str
+    """The key, as a line of `authorized_keys`, with which the server gets in by ssh."""
+    clouds: frozenset[str] | None = None
+    """The clouds that may be used; None: all that have a provider."""
+    max_hourly_cost: float | None = None
+    """Of all nodes together, in dollars."""
+    retry_until_up: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    ports: Sequence[str] = ()
+    image: str = ""
+    """Empty: the provider's choice."""
+    images: Mapping[str, str] = field(default_factory=dict)
+    """An image for each region, where they differ."""
+    disk_gib: int = 0
+    """0: the provider's choice."""
+    disk_tier: str = ""
+    reservation: str = ""
+    ends_by_shutdown: bool = True
+    """Whether a machine that shuts itself down is ended; otherwise it is stopped."""
+    settings: Mapping[str, CloudSettings] = field(default_factory=dict)
+    """By cloud."""
