@@ -14,6 +14,7 @@ from trainway.engine.job_window import WindowStore
 from trainway.engine.metrics.store import MetricStore
 from trainway.engine.overview import OverviewStore
 from trainway.engine.queues.store import QueueStore
+from trainway.engine.rental.store import RentalStore
 from trainway.engine.run.store import RunStore
 from trainway.engine.store import Store
 from trainway.engine.worker_pool.store import WorkerPoolStore
@@ -90,6 +91,7 @@ def faulty_store(engine: Engine, faults: Faults) -> Store:
         (MetricStore, store.metrics),
         (OverviewStore, store.overview),
         (QueueStore, store.queues),
+        (RentalStore, store.rentals),
         (RunStore, store.runs),
         (WindowStore, store.windows),
         (WorkerPoolStore, store.worker_pools),

@@ -36,6 +36,7 @@ from trainway.engine.phase_counts import PhaseCounts
 from trainway.engine.phases import ACTIVE, TERMINAL, Phase
 from trainway.engine.queues.store import QueueStore
 from trainway.engine.record import Event, JobRecord, JobSpec, storable, stored
+from trainway.engine.rental.store import RentalStore
 from trainway.engine.run.record import RunRecord
 from trainway.engine.run.replacement import give_place_back, replacement, take_place
 from trainway.engine.run.store import RunStore, delete_empty, insert_run
@@ -74,6 +75,7 @@ class Store:
         self.outbox = outbox.Outbox(engine)
         self.overview = OverviewStore(engine)
         self.queues = QueueStore(engine)
+        self.rentals = RentalStore(engine)
         self.runs = RunStore(engine)
         self.schedules = ScheduleStore(engine)
         self.storage = StorageStore(engine)

@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0024"
+HEAD: Final = "0026"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -293,6 +293,28 @@ BUCKETS: Final = Table(
     Column("state", Text, nullable=False),
     Column("updated", String(32), nullable=False),
 )
+
+RENTALS: Final = Table(
+    "rentals",
+    METADATA,
+    Column("token", String(12), primary_key=True),
+    Column("cluster", String(63), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("cloud", String(63), nullable=False),
+    Column("region", String(63), nullable=False),
+    Column("zone", String(63), nullable=False),
+    Column("instance_type", String(128), nullable=False),
+    Column("spot", Boolean, nullable=False),
+    Column("nodes", Integer, nullable=False),
+    Column("hourly_price", String(32), nullable=False),
+    Column("machines", Text, nullable=False),
+    Column("history", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("request", Text, nullable=False),
+    Column("created", String(32), nullable=False),
+    Column("changed", String(32), nullable=False),
+)
+"""What is rented of clouds, a row for each request that was ever granted or is under way."""
 
 NOTICES: Final = Table(
     "notices",

@@ -49,11 +49,16 @@ class Search:
     def regions(self, request: Request) -> list[RegionOffer]:
         """The best of each region that has something."""
         price, offers = _columns(request)
-        is_by_zone = request.infra.zone is not None or any(each.zone for each in self._blocks)
-        table, counted = ("offers", "count(*)") if is_by_zone else ("best", f"sum(p.{offers})")
+        table = self._table(request)
+        counted = "count(*)" if table == "offers" else f"sum(p.{offers})"
         tail = "GROUP BY p.region"
         found = self._select(table, f"p.region, min(p.{price}), {counted}", request, tail=tail)
         return [self._region_offer(request, row) for row in found]
+
+    def _table(self, request: Request) -> str:
+        """Where to look: the offers themselves, if zones matter."""
+        is_by_zone = request.infra.zone is not None or any(each.zone for each in self._blocks)
+        return "offers" if is_by_zone else "best"
 
     def lowest(self, request: Request) -> tuple[list[RegionOffer], int] | None:
         """The regions with the lowest price of all, and how many offers there are anywhere.
@@ -108,7 +113,7 @@ class Search:
 
     def machines(self, request: Request) -> int:
         """How many machine types would do."""
-        ((count,),) = self._select("best", "count(DISTINCT m.id)", request)
+        ((count,),) = self._select(self._table(request), "count(DISTINCT m.id)", request)
         return int(count)
 
     def left_out(self, request: Request) -> dict[Rule, int]:

@@ -72,6 +72,7 @@ def test_no_line_that_fits_is_cheaper(
         search = Search(catalog, rules, blocked)
         found = search.regions(request)
         assert min((each.hourly for each in found), default=None) == expected
+        assert bool(search.machines(request)) == bool(found)
         lowest = search.lowest(request)
         if lowest is not None:
             at_least, count = lowest

@@ -36,13 +36,16 @@ FOLLOWING: Final[Mapping[RentalState, frozenset[RentalState]]] = {
     RentalState.PLANNED: frozenset({RentalState.CREATING, RentalState.ENDING}),
     RentalState.CREATING: frozenset({RentalState.RUNNING, RentalState.ENDING}),
     RentalState.RUNNING: frozenset({RentalState.STOPPING, RentalState.STOPPED, RentalState.ENDING}),
-    RentalState.STOPPING: frozenset({RentalState.STOPPED, RentalState.ENDING}),
+    RentalState.STOPPING: frozenset({RentalState.STOPPED, RentalState.RUNNING, RentalState.ENDING}),
     RentalState.STOPPED: frozenset({RentalState.STARTING, RentalState.ENDING}),
     RentalState.STARTING: frozenset({RentalState.RUNNING, RentalState.STOPPED, RentalState.ENDING}),
     RentalState.ENDING: frozenset({RentalState.ENDED}),
     RentalState.ENDED: frozenset(),
 }
-"""What may follow what. A machine may stop itself, so STOPPED may follow RUNNING."""
+"""What may follow what.
+
+A machine may stop itself, so STOPPED may follow RUNNING; a cloud may refuse to stop one.
+"""
 
 IN_THE_MAKING: Final = frozenset({RentalState.PLANNED, RentalState.CREATING})
 ON_THE_WAY_OUT: Final = frozenset({RentalState.ENDING, RentalState.ENDED})

@@ -4,28 +4,77 @@ What is wanted is written down before a cloud is asked for it, so a server may b
 moment: the next one finishes what was begun, or undoes it.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from trainway.engine.rental.record import Rental
-from trainway.engine.rental.sweep import SweepReport
+from trainway.engine.background import Background
+from trainway.engine.rental.book import RentalBook
+from trainway.engine.rental.clouds import Checked
+from trainway.engine.rental.context import RentalContext
+from trainway.engine.rental.record import IN_THE_MAKING, Rental, RentalState
+from trainway.engine.rental.renting import Renting, Told, Wanted
+from trainway.engine.rental.steps import Steps
+from trainway.engine.rental.sweep import Sweeper, SweepReport
 from trainway.engine.rental.terms import Terms
 from trainway.engine.rental.watch import RentalChange
+from trainway.engine.rental.watcher import Watcher
+from trainway.errors import ConflictError, NotFoundError
 from trainway.optimizer.request import TaskRequest
+from trainway.providers.base import Ability
+from trainway.providers.errors import ProviderError
 
-Told: TypeAlias = Callable[[Rental], Awaitable[None]]
+Heard: TypeAlias = Callable[[RentalChange], Awaitable[None]]
+
+_GOES_ON: Final = "the server goes on trying; trainway status shows what comes of it"
 
 
 class Rentals:
     """The rentals of one server, of which each cluster has at most one."""
 
+    def __init__(self, around: RentalContext) -> None:
+        self._around = around
+        self._book = RentalBook(around.ledger, around.clock)
+        self._steps = Steps(around, self._book)
+        self._watcher = Watcher(around, self._book, self._steps)
+        self._background = Background()
+        self._renting: dict[str, asyncio.Task[Rental]] = {}
+        self._wakes: dict[str, asyncio.Event] = {}
+
     async def start(self) -> None:
-        """Take up what an earlier server began; what was half done is finished or undone."""
-        raise NotImplementedError
+        """Take up what an earlier server began; what was half done is finished or undone.
+
+        Machines that were being made are finished, unless their cloud refuses. Whoever wanted
+        them asks for them again: `rent` then joins in, or tries elsewhere.
+        """
+        await self._book.load()
+        for rental in self._book.all():
+            if rental.state is RentalState.PLANNED:
+                self._book.soon(forget=[rental.token])  # nothing was asked of a cloud yet
+            else:
+                self._steps.persist(rental.token)
+        self._watcher.watch()
 
     async def close(self) -> None:
         """Look after them no more; the next server does."""
-        raise NotImplementedError
+        await self._background.close()
+        await self._watcher.close()
+        await self._steps.close()
+        await self._book.close()
+        self._around.clouds.close()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is rented that runs or changes."""
+        return all(rental.state is RentalState.STOPPED for rental in self._book.all())
+
+    def find(self, cluster: str) -> Rental | None:
+        """What a cluster has, or is getting."""
+        return self._book.current(cluster)
+
+    def all(self) -> list[Rental]:
+        """All rentals that have not ended, oldest first."""
+        return self._book.all()
 
     async def rent(
         self, cluster: str, wanted: TaskRequest, terms: Terms, told: Told | None = None
@@ -35,36 +84,119 @@ class Rentals:
         What the cluster has already is returned as it is; a request that is under way is joined.
         A NoOfferError says what was tried. `told` hears of every step.
         """
-        raise NotImplementedError
+        if cluster not in self._renting:
+            wake = self._wakes[cluster] = asyncio.Event()
+            task = self._background.spawn(self._rent(Wanted(cluster, wanted, terms, told, wake)))
+            self._renting[cluster] = task
+            task.add_done_callback(lambda _: self._rented(cluster))
+        return await asyncio.shield(self._renting[cluster])
+
+    def _rented(self, cluster: str) -> None:
+        del self._renting[cluster], self._wakes[cluster]
+
+    async def _rent(self, wanted: Wanted) -> Rental:
+        known = self._book.current(wanted.cluster)
+        if known is not None and known.state is RentalState.CREATING:
+            await self._steps.persist(known.token)  # an earlier server has begun it
+            history = known.history
+            known = self._book.current(wanted.cluster)
+        else:
+            history = ()
+        if known is not None and known.state not in IN_THE_MAKING:
+            return known
+        rental = await Renting(self._around, self._book, self._steps, wanted).rent(history)
+        self._watcher.watch()
+        return rental
 
     async def stop(self, cluster: str) -> Rental:
         """Stop its machines; they keep their disks."""
-        raise NotImplementedError
+        rental = self._current(cluster)
+        if rental.state is RentalState.STOPPED:
+            return rental
+        provider = await self._around.clouds.provider(rental.cloud)
+        why = provider.missing().get(Ability.STOP)
+        if why is not None:
+            raise ConflictError(
+                f"cluster {cluster} cannot be stopped: {why}",
+                hint=f"use trainway down {cluster} to give its machines back",
+            )
+        return await self._wish(rental, RentalState.RUNNING, RentalState.STOPPING)
 
     async def resume(self, cluster: str) -> Rental:
         """Start stopped machines again; their addresses may be others."""
-        raise NotImplementedError
+        rental = self._current(cluster)
+        if rental.state is RentalState.RUNNING:
+            return rental
+        rental = await self._wish(rental, RentalState.STOPPED, RentalState.STARTING)
+        self._watcher.watch()
+        return rental
 
     async def end(self, cluster: str) -> Rental | None:
-        """Give back all that a cluster has; None: it has nothing."""
-        raise NotImplementedError
+        """Give back all that a cluster has, also what is being rented; None: it has nothing."""
+        ended = None
+        for rental in self._book.of_cluster(cluster):
+            if rental.state is not RentalState.ENDING:
+                await self._book.put(rental.followed_by(RentalState.ENDING, message=""))
+        for rental in self._book.of_cluster(cluster):
+            ended = await self._shielded(rental)
+        await self._renting_is_over(cluster)
+        return ended
 
-    def find(self, cluster: str) -> Rental | None:
-        """What a cluster has, or is getting."""
-        raise NotImplementedError
+    async def _renting_is_over(self, cluster: str) -> None:
+        """Let a request see that its machines are not wanted any more."""
+        task = self._renting.get(cluster)
+        if task is not None and task is not asyncio.current_task():
+            self._wakes[cluster].set()
+            await asyncio.wait([task])
 
-    def all(self) -> list[Rental]:
-        """All rentals that have not ended, oldest first."""
-        raise NotImplementedError
+    def _current(self, cluster: str) -> Rental:
+        rental = self._book.current(cluster)
+        if rental is None:
+            raise NotFoundError(
+                f"cluster {cluster} has no rented machines", hint="trainway status shows clusters"
+            )
+        return rental
 
-    def subscribe(self, heard: Callable[[RentalChange], Awaitable[None]]) -> None:
+    async def _wish(self, rental: Rental, before: RentalState, wish: RentalState) -> Rental:
+        """Write what is wanted, and do it."""
+        if rental.state not in (before, wish):
+            raise ConflictError(
+                f"cluster {rental.cluster} is {rental.state} now",
+                hint="wait until that is done, and ask again",
+            )
+        if rental.state is before:
+            await self._book.put(rental.followed_by(wish, message=""))
+        now = self._book.get(rental.token)
+        return rental if now is None else await self._shielded(now)
+
+    async def _shielded(self, rental: Rental) -> Rental:
+        """Do what a row says, whoever goes away meanwhile."""
+        return await asyncio.shield(self._background.spawn(self._carry(rental)))
+
+    async def _carry(self, rental: Rental) -> Rental:
+        try:
+            return await self._steps.take(rental)
+        except ProviderError as error:
+            if self._steps.is_refused(rental, error):
+                await self._steps.refuse(rental, error)
+            else:
+                self._steps.persist(rental.token)
+                error.hint = error.hint or _GOES_ON
+            raise
+
+    def subscribe(self, heard: Heard) -> None:
         """Be told what happens to machines without us."""
-        raise NotImplementedError
+        self._watcher.subscribe(heard)
 
     async def look(self) -> list[RentalChange]:
         """Ask the clouds what has become of all machines, and tell who subscribes."""
-        raise NotImplementedError
+        return await self._watcher.look()
+
+    async def check(self) -> list[Checked]:
+        """See who we are at each cloud, all at once."""
+        names = await self._around.clouds.work(self._around.clouds.names)
+        return list(await asyncio.gather(*map(self._around.clouds.check, names)))
 
     async def sweep(self, *, dry_run: bool) -> SweepReport:
         """End, or only list, what carries the id of this server and is in no row of the ledger."""
-        raise NotImplementedError
+        return await Sweeper(self._around, self._book).sweep(dry_run=dry_run)

@@ -3,11 +3,12 @@
 Pure: a rental and what its cloud shows of it give what has changed.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from trainway.engine.rental.record import Rental
+from trainway.engine.rental.record import Rental, RentalState, RentedMachine, rented
+from trainway.providers.base import COSTS_NOTHING, Machine, MachineState, Notice
 
 
 class ChangeKind(StrEnum):
@@ -34,3 +35,49 @@ class RentalChange:
     at: str = ""
     """When it happens, where the cloud says so, as an ISO 8601 time in UTC."""
     why: str = ""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a look at a rental came to."""
+
+    rental: Rental
+    """As it is now; in another state, where its machines have changed theirs by themselves."""
+    changes: Sequence[RentalChange] = ()
+
+
+def seen(
+    rental: Rental, machines: Sequence[Machine], notices: Sequence[Notice], told: Collection[str]
+) -> Seen:
+    """What has become of a rental that was to run; `told` are machines with a known notice."""
+    there = {each.id: each for each in machines if each.state not in COSTS_NOTHING}
+    now = tuple(_as_seen(each, there.get(each.id)) for each in rental.machines)
+    was = {each.id: each.state for each in rental.machines}
+    gone = [each.id for each in now if _is_gone(each) and was[each.id] != each.state]
+    alive = [each for each in now if not _is_gone(each)]
+    after = replace(rental, machines=now)
+    if not alive:
+        after = after.followed_by(RentalState.ENDING, message="all machines are gone")
+        return Seen(after, [RentalChange(ChangeKind.ENDED, after, [each.id for each in now])])
+    if all(each.state == MachineState.STOPPED for each in alive):
+        after = after.followed_by(RentalState.STOPPED)
+        stopped = [each.id for each in alive]
+        return Seen(after, [RentalChange(ChangeKind.STOPPED, after, stopped)])
+    changes = [
+        RentalChange(ChangeKind.NOTICE, after, [each.machine], each.at, each.why)
+        for each in notices
+        if each.machine in there and each.machine not in told
+    ]
+    if gone:
+        changes.append(RentalChange(ChangeKind.GONE, after, gone))
+    return Seen(after, changes)
+
+
+def _as_seen(known: RentedMachine, found: Machine | None) -> RentedMachine:
+    if found is None:
+        return replace(known, state=MachineState.ENDED)
+    return rented([found])[0]
+
+
+def _is_gone(machine: RentedMachine) -> bool:
+    return machine.state in COSTS_NOTHING

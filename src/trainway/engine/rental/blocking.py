@@ -1,0 +1,62 @@
+"""What is not tried again after a cloud has refused, and what it need not be asked for. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from trainway.engine.rental.record import Attempt
+from trainway.engine.rental.terms import Terms
+from trainway.optimizer.request import Block
+from trainway.providers.base import Ability
+from trainway.providers.errors import ProviderError, Scope, Trouble
+
+_OF_THE_TYPE: Final = frozenset({Trouble.CAPACITY, Trouble.QUOTA, Trouble.INVALID})
+"""Troubles that say nothing of other types of machine in the same place."""
+
+
+def block(attempt: Attempt, error: ProviderError) -> Block | None:
+    """As much as an error was about; None: the same may work in a moment."""
+    spot = True if error.spot_only else None
+    if error.trouble is Trouble.QUOTA:
+        spot = attempt.spot  # clouds count both kinds apart
+    kind = attempt.instance_type if error.trouble in _OF_THE_TYPE else None
+    region, zone = attempt.region or None, attempt.zone or None
+    match error.scope:
+        case Scope.NONE:
+            return None
+        case Scope.ZONE:
+            return Block(attempt.cloud, region, zone, kind, spot)
+        case Scope.REGION:
+            return Block(attempt.cloud, region, None, kind, spot)
+        case Scope.INSTANCE_TYPE:
+            return Block(attempt.cloud, instance_type=attempt.instance_type, spot=spot)
+        case Scope.CLOUD:
+            return Block(attempt.cloud, spot=spot)
+
+
+def only_there(attempt: Attempt) -> Block:
+    """The offer itself and nothing beside it, for one that was asked for often enough."""
+    region, zone = attempt.region or None, attempt.zone or None
+    return Block(attempt.cloud, region, zone, attempt.instance_type, attempt.spot)
+
+
+def reason_against(
+    cloud: str, missing: Mapping[Ability, str], terms: Terms, *, nodes: int, spot: bool
+) -> str | None:
+    """Why a cloud cannot give what is wanted, whatever it offers; None: it can."""
+    for ability in _needed(terms, nodes=nodes, spot=spot):
+        if ability in missing:
+            return f"{cloud} cannot do that ({ability}): {missing[ability]}"
+    return None
+
+
+def _needed(terms: Terms, *, nodes: int, spot: bool) -> Iterator[Ability]:
+    wanted = {
+        Ability.SPOT: spot,
+        Ability.SEVERAL_NODES: nodes > 1,
+        Ability.OPEN_PORTS: bool(terms.ports),
+        Ability.IMAGES: bool(terms.image or terms.images),
+        Ability.DISK_SIZE: bool(terms.disk_gib),
+        Ability.DISK_TIER: bool(terms.disk_tier),
+        Ability.RESERVATIONS: bool(terms.reservation),
+    }
+    return (ability for ability, is_wanted in wanted.items() if is_wanted)

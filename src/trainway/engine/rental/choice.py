@@ -1,0 +1,97 @@
+"""The best offer that is left: the optimizer, with what must not be tried taken out."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from trainway.catalog.store import Catalog
+from trainway.catalog.traits import is_opt_in
+from trainway.engine.rental.record import Attempt
+from trainway.engine.rental.terms import CloudSettings, Terms
+from trainway.optimizer.plan import plan
+from trainway.optimizer.request import Block, Request, TaskRequest
+from trainway.optimizer.rules import Rule, Rules
+from trainway.optimizer.search import Search
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An offer, and what an hour of all nodes costs."""
+
+    cloud: str
+    region: str
+    zone: str
+    instance_type: str
+    spot: bool
+    nodes: int
+    hourly_price: str
+
+    def attempt(self) -> Attempt:
+        """The offer as something that is tried."""
+        return Attempt(
+            *(self.cloud, self.region, self.zone, self.instance_type),
+            *(self.spot, self.hourly_price),
+        )
+
+
+def choose(
+    opened: Callable[[], Catalog],
+    wanted: TaskRequest,
+    terms: Terms,
+    clouds: Collection[str],
+    blocks: Sequence[Block],
+) -> Chosen:
+    """The best offer of these clouds; NotFoundError says why there is none.
+
+    The catalog is opened anew: what reads it belongs to one thread.
+    """
+    named = {each.infra.region for each in wanted.requests}
+    rules = _rules(terms)
+    with closing(opened()) as catalog:
+        left_out = [
+            block
+            for cloud in catalog.clouds()
+            for block in _left_out(catalog, cloud, terms, clouds, rules)
+            if block.region is None or block.region not in named
+        ]
+        search = Search(catalog, rules, [*left_out, *blocks])
+        task = replace(wanted, requests=[_priced(each, terms) for each in wanted.requests])
+        choice = plan(search, [task], {}).choices[0]
+    offer, nodes = choice.offer, choice.request.nodes
+    hourly = Decimal(str(offer.hourly(spot=choice.request.spot) or 0)) * nodes
+    return Chosen(
+        *(offer.machine.cloud, offer.region, offer.zone, offer.machine.name),
+        *(choice.request.spot, nodes, f"{hourly:f}"),
+    )
+
+
+def _priced(request: Request, terms: Terms) -> Request:
+    """The request with the limit for all nodes as one for each."""
+    if terms.max_hourly_cost is None:
+        return request
+    limits = [request.max_hourly_cost, terms.max_hourly_cost / request.nodes]
+    return replace(request, max_hourly_cost=min(each for each in limits if each is not None))
+
+
+def _rules(terms: Terms) -> Rules:
+    """All rules; where some regions are enabled, those that are not are left out one by one."""
+    if any(settings.enabled_regions for settings in terms.settings.values()):
+        return Rules(frozenset(Rule) - {Rule.OPT_IN})
+    return Rules()
+
+
+def _left_out(
+    catalog: Catalog, cloud: str, terms: Terms, clouds: Collection[str], rules: Rules
+) -> Iterator[Block]:
+    """A cloud that may not be used, or the regions of it that its settings leave out."""
+    if cloud not in clouds or (terms.clouds is not None and cloud not in terms.clouds):
+        yield Block(cloud)
+        return
+    settings = terms.settings.get(cloud) or CloudSettings()
+    if not settings.regions and Rule.OPT_IN in rules.holding:
+        return
+    for (region,) in catalog.rows("SELECT name FROM regions WHERE cloud = ?", (cloud,)):
+        is_unused = bool(settings.regions) and region not in settings.regions
+        if is_unused or (is_opt_in(cloud, region) and region not in settings.enabled_regions):
+            yield Block(cloud, region)

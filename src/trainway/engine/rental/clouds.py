@@ -1,0 +1,90 @@
+"""The clouds as the engine calls them: in threads, and none before it is needed."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Final, ParamSpec, TypeVar
+
+from trainway.errors import TrainwayError
+from trainway.providers import registry
+from trainway.providers.base import Ability, Identity, Provider
+from trainway.providers.errors import ProviderError, Scope, Trouble
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_THREADS: Final = 32
+"""How many calls are under way at once; each waits for its cloud."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check of the credentials of a cloud came to."""
+
+    cloud: str
+    identity: Identity | None = None
+    """None: they are no good, or there are none."""
+    regions: tuple[str, ...] = ()
+    problem: str = ""
+    hint: str = ""
+    missing: Mapping[Ability, str] | None = None
+    """What its provider cannot do, and why; None: it has none that can be loaded."""
+
+
+class Clouds:
+    """All clouds of which machines can be rented."""
+
+    def __init__(
+        self,
+        provider: Callable[[str], Provider] = registry.provider,
+        names: Callable[[], list[str]] = registry.names,
+    ) -> None:
+        self._make = provider
+        self.names = names
+        self._providers: dict[str, Provider] = {}
+        self._is_open = False
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        self._is_open = True
+        return ThreadPoolExecutor(_THREADS, "clouds")
+
+    def close(self) -> None:
+        """Begin no further call; those that are under way end by themselves."""
+        if self._is_open:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def work(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do something slow in a thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, partial(work, *args, **kwargs))
+
+    async def provider(self, cloud: str) -> Provider:
+        """The provider of a cloud; a ProviderError says why there is none."""
+        if cloud not in self._providers:
+            try:
+                self._providers[cloud] = await self.work(self._make, cloud)
+            except ProviderError:
+                raise
+            except TrainwayError as error:
+                raise ProviderError(
+                    error.message,
+                    trouble=Trouble.OTHER,
+                    scope=Scope.CLOUD,
+                    hint=error.hint or "",
+                ) from error
+        return self._providers[cloud]
+
+    async def check(self, cloud: str) -> Checked:
+        """See who we are at a cloud, and where we may have machines."""
+        missing = None
+        try:
+            provider = await self.provider(cloud)
+            missing = provider.missing()
+            identity = await self.work(provider.check)
+            regions = await self.work(provider.regions)
+        except ProviderError as error:
+            return Checked(cloud, problem=error.message, hint=error.hint or "", missing=missing)
+        return Checked(cloud, identity, tuple(regions), missing=missing)

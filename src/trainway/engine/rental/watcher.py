@@ -1,0 +1,120 @@
+"""Looks at rented machines every now and then, for as long as there are any that run."""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from trainway.engine.background import Background
+from trainway.engine.rental.book import RentalBook
+from trainway.engine.rental.context import RentalContext
+from trainway.engine.rental.record import Rental, RentalState
+from trainway.engine.rental.steps import Steps
+from trainway.engine.rental.watch import ChangeKind, RentalChange, Seen, seen
+from trainway.errors import DatabaseError
+from trainway.providers.base import Ability, Machine, Notice
+from trainway.providers.errors import ProviderError
+
+log = logging.getLogger(__name__)
+
+INTERVAL_S: Final = 15.0
+"""A notice of AWS comes two minutes ahead, one of Google half a minute."""
+
+
+class Watcher:
+    """Watches all rentals that run."""
+
+    def __init__(self, around: RentalContext, book: RentalBook, steps: Steps) -> None:
+        self._around = around
+        self._book = book
+        self._steps = steps
+        self._background = Background()
+        self._heard: list[Callable[[RentalChange], Awaitable[None]]] = []
+        self._watching: asyncio.Task[None] | None = None
+        self._told: set[str] = set()
+        """The machines of which a notice was told."""
+
+    async def close(self) -> None:
+        """Watch no more."""
+        await self._background.close()
+
+    def subscribe(self, heard: Callable[[RentalChange], Awaitable[None]]) -> None:
+        """Be told what happens to machines without us."""
+        self._heard.append(heard)
+
+    def watch(self) -> None:
+        """Watch from now on, until nothing runs any more."""
+        if self._running() and (self._watching is None or self._watching.done()):
+            self._watching = self._background.spawn(self._watch())
+
+    def _running(self) -> list[Rental]:
+        return [each for each in self._book.all() if each.state is RentalState.RUNNING]
+
+    async def _watch(self) -> None:
+        while self._running():
+            await self._around.pause(INTERVAL_S)
+            try:
+                await self.look()
+            except DatabaseError as error:
+                log.warning("what became of rented machines is seen later: %s", error)
+
+    async def look(self) -> list[RentalChange]:
+        """Ask the clouds what has become of all machines, and tell who subscribes."""
+        places: dict[tuple[str, str], list[Rental]] = defaultdict(list)
+        for rental in self._running():
+            places[rental.cloud, rental.region].append(rental)
+        looks = [self._look_at(*place, rentals) for place, rentals in places.items()]
+        changes = [change for found in await asyncio.gather(*looks) for change in found]
+        self._told &= {each.id for rental in self._running() for each in rental.machines}
+        for change in changes:
+            await self._tell(change)
+        return changes
+
+    async def _look_at(
+        self, cloud: str, region: str, rentals: Sequence[Rental]
+    ) -> list[RentalChange]:
+        try:
+            machines, notices = await self._found(cloud, region, rentals)
+        except ProviderError as error:
+            log.warning("machines in %s/%s cannot be seen: %s", cloud, region, error)
+            return []
+        changes: list[RentalChange] = []
+        for rental in rentals:
+            now = self._book.get(rental.token)
+            if now is None or now.state is not RentalState.RUNNING:
+                continue  # somebody has changed it meanwhile
+            ours = [each for each in machines if each.token == rental.token]
+            found = seen(now, ours, notices, self._told)
+            await self._note(now, found)
+            changes += found.changes
+        return changes
+
+    async def _found(
+        self, cloud: str, region: str, rentals: Sequence[Rental]
+    ) -> tuple[list[Machine], list[Notice]]:
+        clouds = self._around.clouds
+        provider = await clouds.provider(cloud)
+        owner = rentals[0].gang.owner
+        machines = await clouds.work(provider.find, region, owner)
+        on_spot = {each.id for rental in rentals if rental.spot for each in rental.machines}
+        asked = sorted(on_spot & {each.id for each in machines})
+        if not asked or Ability.SPOT_NOTICE in provider.missing():
+            return machines, []
+        return machines, await clouds.work(provider.notices, region, asked)
+
+    async def _note(self, before: Rental, found: Seen) -> None:
+        for change in found.changes:
+            if change.kind is ChangeKind.NOTICE:
+                self._told.update(change.machines)
+        if found.rental != before:
+            await self._book.put(found.rental)
+        if found.rental.state is RentalState.ENDING:
+            self._steps.persist(found.rental.token)
+
+    async def _tell(self, change: RentalChange) -> None:
+        for heard in self._heard:
+            try:
+                await heard(change)
+            except Exception:
+                log.exception("cluster %s: a change is not told", change.rental.cluster)
