@@ -16,6 +16,7 @@ from trainway.errors import InvalidError, ManifestError, TrainwayError, Unreadab
 from trainway.families.table import with_section
 from trainway.json_types import Json
 from trainway.notify import targets
+from trainway.providers import section as clouds
 from trainway.schema.field import FieldError
 from trainway.schema.shape import Number, Record, Shape, Table, check
 
@@ -25,7 +26,8 @@ _LIMITS_SECTION: Final = "limits"
 _NOTIFY_SECTION: Final = "notify"
 _PRICES: Final = Table(Number(least=0))
 _PRICES_SECTION: Final = "prices"
-_OWN: Final = frozenset({_LIMITS_SECTION, _NOTIFY_SECTION, _PRICES_SECTION})
+_CLOUDS_SECTION: Final = "clouds"
+_OWN: Final = frozenset({_LIMITS_SECTION, _NOTIFY_SECTION, _PRICES_SECTION, _CLOUDS_SECTION})
 """The sections that belong to no family."""
 
 log = logging.getLogger(__name__)
@@ -67,6 +69,7 @@ def errors(data: Json) -> list[FieldError]:
         _LIMITS_SECTION: _LIMITS,
         _NOTIFY_SECTION: targets.SHAPE,
         _PRICES_SECTION: _PRICES,
+        _CLOUDS_SECTION: clouds.SHAPE,
     }
     found = list(check(Record({**shapes, **own}), data, ()))
     return found or [
@@ -77,6 +80,7 @@ def errors(data: Json) -> list[FieldError]:
         ),
         *limit.errors(data.get(_LIMITS_SECTION) or {}, (_LIMITS_SECTION,)),
         *targets.errors(data.get(_NOTIFY_SECTION) or {}, (_NOTIFY_SECTION,)),
+        *clouds.errors(data.get(_CLOUDS_SECTION) or {}, (_CLOUDS_SECTION,)),
     ]
 
 

@@ -10,6 +10,7 @@ else.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from trainway.backends import capabilities
@@ -41,6 +42,11 @@ class Registry:
         self._families: dict[str, Family] = {}
         self.files = FileStore(settings.home)
         """What was sent ahead of jobs, for all backends."""
+
+    @property
+    def home(self) -> Path:
+        """The home directory of the server."""
+        return self._settings.home
 
     def names(self) -> list[str]:
         """All families that can be asked for, ours first."""

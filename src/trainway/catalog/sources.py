@@ -24,6 +24,12 @@ _OWN: Final = "own_list.csv"
 _SUFFIXES: Final = (".csv", ".csv.gz")
 
 
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where compiled catalogs of a user are kept."""
+    base = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "trainway"
+
+
 def catalog_files(folder: Path) -> dict[str, Path]:
     """The file of each cloud in a folder; one that is not packed comes first."""
     found: dict[str, Path] = {}

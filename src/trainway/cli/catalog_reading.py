@@ -3,9 +3,8 @@
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 
-from trainway.catalog.sources import open_catalog
+from trainway.catalog.sources import cache_folder, open_catalog
 from trainway.catalog.store import Catalog
 from trainway.sdk.address import Home
 
@@ -13,7 +12,6 @@ from trainway.sdk.address import Home
 @contextmanager
 def user_catalog() -> Iterator[Catalog]:
     """The catalog, open for as long as a command needs it."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    cache = Path(base) / "trainway"
+    cache = cache_folder(os.environ)
     with closing(open_catalog(Home.of_environment().path, cache, os.environ)) as catalog:
         yield catalog

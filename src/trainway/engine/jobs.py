@@ -47,6 +47,7 @@ from trainway.engine.queues.setting import JobSetting
 from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.remarks import Remarks
+from trainway.engine.rental.office import RentalOffice
 from trainway.engine.retention import ABANDONED, FORCE_HINT, Retention
 from trainway.engine.rounds import Rounds
 from trainway.engine.run.holds import RunHolds
@@ -107,6 +108,7 @@ class Engine:
         self.reading = Reading(self._ledger, registry, self._waiting, clock, self.recorder.flush)
         self.metrics = MetricReading(self._ledger, self.recorder, self.reading)
         self.stacks = Stacks(self.reading, registry, clock, self._live)
+        self.rental_office = RentalOffice(self._ledger, self._ids, clock, registry.home)
         self.clusters = Clusters(self._around_clusters(), registry.cluster_agents)
         self._round = QueueRound(
             RoundContext(
@@ -172,6 +174,7 @@ class Engine:
                 live.carry()
             self.moves.look(live)
         await self._adopt_strays()
+        await self.rental_office.start()
         await self.clusters.start()
         await self.worker_pools.start()
         self._retention.start()
@@ -205,6 +208,7 @@ class Engine:
         await self.worker_pools.close()
         await self._rounds.close()
         await self.clusters.close()
+        await self.rental_office.close()
         await self._admission.close()
         for live in list(self._live.values()):
             await live.detach()
@@ -219,7 +223,7 @@ class Engine:
         """Whether nothing will happen unless someone asks."""
         is_active = any(live.record.phase in ACTIVE for live in self._live.values())
         parts = (self.notifier, self.runs, self.schedules, self.worker_pools, self.moves)
-        is_quiet = all(part.is_idle for part in (*parts, self.exporter))
+        is_quiet = all(part.is_idle for part in (*parts, self.exporter, self.rental_office))
         return is_quiet and not is_active and not self.clusters.gangs()
 
     def free(self, backend: Backend) -> Capacity:

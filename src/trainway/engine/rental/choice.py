@@ -8,11 +8,12 @@ from decimal import Decimal
 from trainway.catalog.store import Catalog
 from trainway.catalog.traits import is_opt_in
 from trainway.engine.rental.record import Attempt
-from trainway.engine.rental.terms import CloudSettings, Terms
+from trainway.engine.rental.terms import Terms
 from trainway.optimizer.plan import plan
 from trainway.optimizer.request import Block, Request, TaskRequest
 from trainway.optimizer.rules import Rule, Rules
 from trainway.optimizer.search import Search
+from trainway.providers.section import CloudSettings
 
 
 @dataclass(frozen=True)

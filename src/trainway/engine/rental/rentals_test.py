@@ -8,10 +8,11 @@ import pytest
 from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.record import Rental, RentalState
 from trainway.engine.rental.rentals import Rentals
-from trainway.engine.rental.terms import CloudSettings, Terms
+from trainway.engine.rental.terms import Terms
 from trainway.engine.rental.testing import CLUSTER, OWNER, TERMS, RentalWorld, settled, wanted
 from trainway.engine.rental.watch import ChangeKind, RentalChange
 from trainway.errors import ConflictError, NotFoundError
+from trainway.providers.section import CloudSettings
 from trainway.providers.testing import Break, Fault
 
 

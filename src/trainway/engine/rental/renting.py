@@ -17,11 +17,12 @@ from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.record import Attempt, Rental, RentalState, request_text
 from trainway.engine.rental.steps import TRIES, Steps
-from trainway.engine.rental.terms import CloudSettings, Terms
+from trainway.engine.rental.terms import Terms
 from trainway.errors import ConflictError, NotFoundError
 from trainway.optimizer.request import Block, TaskRequest
 from trainway.providers.base import Ability, GangRequest, Place, Provider
 from trainway.providers.errors import ProviderError, Scope, Trouble
+from trainway.providers.section import CloudSettings
 
 log = logging.getLogger(__name__)
 

@@ -3,17 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True)
-class CloudSettings:
-    """The section of one cloud in config.yaml."""
-
-    regions: frozenset[str] = frozenset()
-    """The only regions that are used; none: all."""
-    enabled_regions: frozenset[str] = frozenset()
-    """Regions that had to be enabled for the account, and are."""
-    values: Mapping[str, str] = field(default_factory=dict)
-    """What its provider gets: networks, key pairs and the like."""
+from trainway.providers.section import CloudSettings
 
 
 @dataclass(frozen=True, kw_only=True)

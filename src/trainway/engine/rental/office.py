@@ -1,0 +1,64 @@
+"""Where the rentals of a server are had: nothing of clouds is loaded before somebody needs it."""
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trainway.backends import configuration
+from trainway.engine.ids import Ids
+from trainway.engine.ledger import Ledger
+from trainway.providers.section import CloudSettings, settings_of
+
+if TYPE_CHECKING:
+    from trainway.engine.rental.rentals import Rentals
+
+
+class RentalOffice:
+    """The rentals of one server, made when they are needed."""
+
+    def __init__(self, ledger: Ledger, ids: Ids, clock: Callable[[], datetime], home: Path) -> None:
+        self._ledger = ledger
+        self._ids = ids
+        self._clock = clock
+        self._home = home
+        self._is_open = False
+
+    @cached_property
+    def rentals(self) -> "Rentals":
+        """The rentals; with an empty ledger there is nothing to start."""
+        from trainway.catalog.sources import cache_folder, open_catalog  # noqa: PLC0415 - see above
+        from trainway.engine.rental.clouds import Clouds  # noqa: PLC0415 - see above
+        from trainway.engine.rental.context import RentalContext  # noqa: PLC0415 - see above
+        from trainway.engine.rental.rentals import Rentals  # noqa: PLC0415 - see above
+        from trainway.engine.rental.server_id import server_id  # noqa: PLC0415 - see above
+
+        self._is_open = True
+        cache = cache_folder(os.environ)
+        around = RentalContext(
+            *(self._ledger, self._ids, self._clock, Clouds()),
+            catalog=partial(open_catalog, self._home, cache, os.environ),
+            owner=partial(server_id, self._home),
+        )
+        return Rentals(around)
+
+    def settings(self) -> dict[str, CloudSettings]:
+        """What config.yaml says of each cloud, now."""
+        return settings_of(configuration.read(self._home).get("clouds") or {})
+
+    async def start(self) -> None:
+        """Take up what an earlier server rented, if it did."""
+        if await self._ledger.call(self._ledger.store.rentals.living):
+            await self.rentals.start()
+
+    async def close(self) -> None:
+        """Look after them no more."""
+        if self._is_open:
+            await self.rentals.close()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is rented that runs or changes."""
+        return not self._is_open or self.rentals.is_idle

@@ -1,0 +1,48 @@
+"""The section of clouds: what is taken from it, and what is refused."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from trainway.providers.section import SHAPE, CloudSettings, errors, settings_of
+from trainway.schema.shape import check
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    section: dict[str, Any]
+    expected: str
+
+
+CASES = (
+    Case("regions that are no list", {"aws": {"regions": "us-east-1"}}, "a list of regions"),
+    Case("a list of networks", {"aws": {"vpc": ["a", "b"]}}, "must be one value"),
+    Case("no cloud", {"AWS!": {}}, "each name must match"),
+    Case("no map", {"aws": "yes"}, "must be a map"),
+    Case("a path for a region", {"aws": {"regions": ["../x"]}}, "the name of a region"),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_what_is_wrong_is_said(case: Case) -> None:
+    found = list(check(SHAPE, case.section, ("clouds",)))
+    found = found or list(errors(case.section, ("clouds",)))
+
+    assert [case.expected in str(each) for each in found] == [True], found
+
+
+def test_settings_are_text_and_regions_are_lists() -> None:
+    section = {
+        "aws": {"regions": ["us-east-1"], "vpc": "vpc-1", "public_address": False, "size": 3},
+        "gcp": None,
+    }
+
+    assert not list(check(SHAPE, section, ()))
+    assert not list(errors(section, ()))
+    values = {"vpc": "vpc-1", "public_address": "no", "size": "3"}
+    assert settings_of(section) == {
+        "aws": CloudSettings(frozenset({"us-east-1"}), frozenset(), values),
+        "gcp": CloudSettings(),
+    }
