@@ -9,6 +9,7 @@ from trainway.server.errors import HANDLERS
 from trainway.server.report_intake import ReportIntake
 from trainway.server.routes.about import add_about_routes, add_backend_routes
 from trainway.server.routes.caches import add_cache_routes
+from trainway.server.routes.clouds import add_cloud_routes
 from trainway.server.routes.clusters import add_cluster_routes
 from trainway.server.routes.dashboard import add_dashboard_routes
 from trainway.server.routes.docs import Description, add_docs_route, description_route
@@ -87,6 +88,7 @@ def declared_api(service: Service) -> Api:
     add_finetune_routes(api, service.engine)
     add_overview_routes(api, service.engine)
     add_cluster_routes(api, service)
+    add_cloud_routes(api, service.engine)
     add_worker_pool_routes(api, service.engine)
     add_file_routes(api, service.files)
     add_about_routes(api, service)

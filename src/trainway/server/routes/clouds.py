@@ -1,0 +1,103 @@
+"""Clouds of which machines are rented: who we are there, and what was forgotten there."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from trainway.engine.jobs import Engine
+from trainway.engine.rental.clouds import Checked
+from trainway.json_types import Json
+from trainway.server.api import Api
+from trainway.server.json_answer import JsonAnswer
+from trainway.server.models import Shown
+from trainway.server.paths import BASE_PATH
+
+
+class Cloud(Shown):
+    """A cloud, and whether machines can be rented there."""
+
+    name: str
+    usable: bool = Field(description="whether its credentials are good")
+    account: str = Field(description="the account, project or subscription")
+    user: str
+    source: str = Field(description="where its credentials were found; never their value")
+    regions: list[str] = Field(description="where this account may have machines")
+    problem: str = Field(description="why it cannot be used; empty: it can")
+    hint: str = Field(description="what to do about that")
+    missing: dict[str, str] = Field(description="what its provider cannot do, and why")
+
+
+class CloudList(Shown):
+    """All clouds for which there is a provider."""
+
+    items: list[Cloud]
+
+
+class SweepRequest(BaseModel):
+    """Whether machines are ended, or only listed."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    dry_run: bool = Field(True, alias="dryRun")
+
+
+class Orphan(Shown):
+    """A machine that this server has made and that nobody needs."""
+
+    cloud: str
+    region: str
+    id: str
+    cluster: str
+    token: str = Field(description="the request that it was made for")
+    instance_type: str
+    state: str
+    ended: bool = Field(description="whether it was ended now")
+    problem: str = Field(description="why it was not")
+
+
+class Sweep(Shown):
+    """What a sweep has found."""
+
+    machines: list[Orphan]
+    problems: list[str] = Field(description="where it could not look, and why")
+
+
+def add_cloud_routes(api: Api, engine: Engine) -> None:
+    """The routes of clouds."""
+    office = engine.rental_office
+
+    @api.get(f"{BASE_PATH}/clouds", tags=["clouds"], response_model=CloudList)
+    async def clouds() -> Response:
+        """See for each cloud whose credentials this server has, and where it may have machines."""
+        return JsonAnswer({"items": [_cloud(each) for each in await office.rentals.check()]})
+
+    @api.post(f"{BASE_PATH}/clouds/sweep", tags=["clouds"], response_model=Sweep)
+    async def sweep(body: SweepRequest) -> Response:
+        """List machines that this server made and does not know any more, and end them if asked.
+
+        Only what carries the id of this server is looked at.
+        """
+        report = await office.rentals.sweep(dry_run=body.dry_run)
+        machines = [_camel(asdict(each)) for each in report.machines]
+        return JsonAnswer({"machines": machines, "problems": list(report.problems)})
+
+
+def _cloud(checked: Checked) -> Json:
+    who = checked.identity
+    return {
+        "name": checked.cloud,
+        "usable": who is not None,
+        "account": who.account if who else "",
+        "user": who.user if who else "",
+        "source": who.source if who else "",
+        "regions": list(checked.regions),
+        "problem": checked.problem,
+        "hint": checked.hint,
+        "missing": {str(ability): why for ability, why in (checked.missing or {}).items()},
+    }
+
+
+def _camel(fields: Mapping[str, object]) -> Json:
+    return {"instanceType" if name == "instance_type" else name: fields[name] for name in fields}
