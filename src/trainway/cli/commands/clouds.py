@@ -63,6 +63,10 @@ def sweep(dry_run: bool, yes: bool, output: str) -> None:
     rest = _connected()
     report = rest.sweep(dry_run=True)
     _echo_problems(report)
+    if not report["places"]:
+        raise UnavailableError(
+            "no cloud could be looked at", hint="trainway clouds check says why for each"
+        )
     if output == "table":
         _echo_machines(report)
     if not dry_run and report["machines"] and confirm(_question(report), yes=yes):
@@ -100,7 +104,8 @@ def _echo_problems(report: Json) -> None:
 
 def _echo_machines(report: Json) -> None:
     if not report["machines"]:
-        echo("no machine is left over\n")
+        count = len(report["places"])
+        echo(f"no machine is left over in {'1 region' if count == 1 else f'{count} regions'}\n")
         return
     fields = ("id", "cloud", "region", "instanceType", "cluster", "state")
     rows = report["machines"]

@@ -32,6 +32,7 @@ class Rest:
     machines: list[Json] = field(default_factory=lambda: [ORPHAN])
     swept: list[bool] = field(default_factory=list)
     problem: str = ""
+    places: list[str] = field(default_factory=lambda: ["aws/us-east-1", "aws/us-west-2"])
 
     def clouds(self) -> list[Json]:
         return [AWS, GCP]
@@ -41,7 +42,8 @@ class Rest:
         ends = not dry_run and not self.problem
         told = "" if dry_run else self.problem
         machines = [{**each, "ended": ends, "problem": told} for each in self.machines]
-        return {"machines": machines, "problems": ["gcp: no credentials"]}
+        problems = ["gcp: no credentials"]
+        return {"machines": machines, "problems": problems, "places": self.places}
 
 
 @pytest.fixture
@@ -97,5 +99,13 @@ def test_what_could_not_be_ended_fails_the_sweep(rest: Rest) -> None:
 def test_nothing_left_over_is_said(rest: Rest) -> None:
     rest.machines = []
 
-    assert invoke("sweep", "-y").stdout == "no machine is left over\n"
+    assert invoke("sweep", "-y").stdout == "no machine is left over in 2 regions\n"
     assert rest.swept == [True]
+
+
+def test_a_sweep_that_could_look_nowhere_fails(rest: Rest) -> None:
+    rest.machines, rest.places = [], []
+    failed = invoke("sweep", "-y")
+
+    assert failed.exit_code == 1
+    assert "no cloud could be looked at" in failed.stderr

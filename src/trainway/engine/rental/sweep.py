@@ -33,6 +33,8 @@ class SweepReport:
     machines: Sequence[SweptMachine]
     problems: Sequence[str]
     """Where it could not look, and why."""
+    places: Sequence[str] = ()
+    """The regions in which it has looked: `aws/us-east-1`."""
 
 
 class Sweeper:
@@ -44,6 +46,7 @@ class Sweeper:
         self._book = book
         self._machines: list[SweptMachine] = []
         self._problems: list[str] = []
+        self._places: list[str] = []
 
     async def sweep(self, *, dry_run: bool) -> SweepReport:
         """Look in all regions of all clouds whose credentials are good."""
@@ -60,7 +63,7 @@ class Sweeper:
                 looks += [self._look(found.cloud, each, owner, dry_run=dry_run) for each in regions]
         await asyncio.gather(*looks)
         order = sorted(self._machines, key=lambda each: (each.cloud, each.region, each.id))
-        return SweepReport(tuple(order), tuple(sorted(self._problems)))
+        return SweepReport(tuple(order), tuple(sorted(self._problems)), tuple(sorted(self._places)))
 
     async def _look(self, cloud: str, region: str, owner: str, *, dry_run: bool) -> None:
         try:
@@ -69,6 +72,7 @@ class Sweeper:
         except ProviderError as error:
             self._problems.append(f"{cloud}/{region}: {error.message}")
             return
+        self._places.append(f"{cloud}/{region}")
         # Rows are written before machines are made: what is in none by now, is in none for good.
         unknown = [each for each in found if self._is_unknown(each)]
         orphans = [each for each in unknown if each.token]

@@ -62,6 +62,7 @@ class Sweep(Shown):
 
     machines: list[Orphan]
     problems: list[str] = Field(description="where it could not look, and why")
+    places: list[str] = Field(description="the regions in which it has looked: `aws/us-east-1`")
 
 
 def add_cloud_routes(api: Api, engine: Engine) -> None:
@@ -81,7 +82,8 @@ def add_cloud_routes(api: Api, engine: Engine) -> None:
         """
         report = await office.rentals.sweep(dry_run=body.dry_run)
         machines = [_camel(asdict(each)) for each in report.machines]
-        return JsonAnswer({"machines": machines, "problems": list(report.problems)})
+        told = {"problems": list(report.problems), "places": list(report.places)}
+        return JsonAnswer({"machines": machines, **told})
 
 
 def _cloud(checked: Checked) -> Json:
