@@ -33,6 +33,8 @@ class Gangs:
         self._around = around
         self._book = book
         self._locks: dict[str, asyncio.Lock] = {}
+        self._without_machines: set[str] = set()
+        """Tokens of rows that are about to end: their machines are gone."""
 
     def _lock(self, rental: Rental) -> asyncio.Lock:
         """Held while a cloud is told to change something for a cluster."""
@@ -94,6 +96,8 @@ class Gangs:
                 await self._around.pause(pause_s)
             else:
                 raise _too_slow(rental, "end")
+            self._without_machines &= {each.token for each in self._book.all()}
+            self._without_machines.add(rental.token)
             if not self._is_used_by_another(rental):
                 owner = rental.gang.owner
                 await self._clouds.work(provider.release, rental.region, owner, rental.cluster)
@@ -103,7 +107,7 @@ class Gangs:
         """Whether the cluster has other machines in the region, with which it shares the rest."""
         return any(
             (other.cloud, other.region) == (rental.cloud, rental.region)
-            and other.token != rental.token
+            and other.token not in self._without_machines
             and other.state is not RentalState.PLANNED
             for other in self._book.of_cluster(rental.cluster)
         )

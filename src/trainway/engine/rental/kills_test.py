@@ -1,10 +1,11 @@
 """Kill a server before and after each call of a cloud and each write, and begin another one."""
 
+import random
 from pathlib import Path
 
 import pytest
 
-from trainway.engine.rental.kills_testing import KilledLife
+from trainway.engine.rental.kills_testing import HALF, KilledLife, random_faults, random_steps
 from trainway.engine.rental.testing import Steps
 from trainway.providers.testing import Break, Fault
 
@@ -15,6 +16,7 @@ EVERY = 6
 
 def _kill(folder: Path, at: int, *, after: bool) -> bool:
     life = KilledLife(folder)
+    life.world.aws.break_next(HALF)
     was_killed = not life.live(Steps(kill_at=at, after=after))
     assert life.restart() == []
     return was_killed
@@ -41,6 +43,19 @@ def test_some_of_the_same_steps_in_every_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("breaks", [Break.KILLED_BEFORE, Break.KILLED_AFTER])
 def test_half_a_gang_of_a_killed_server_is_finished(tmp_path: Path, breaks: Break) -> None:
-    life = KilledLife(tmp_path, [Fault("machine", breaks, zone="east-b", skip=1)])
+    life = KilledLife(tmp_path)
+    life.world.aws.break_next(HALF, Fault("machine", breaks, zone="east-b", skip=1))
     assert not life.live(Steps())
+    assert life.restart() == []
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("seed", range(20))
+def test_random_kills_and_troubles_one_after_the_other(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - the same each time
+    life = KilledLife(tmp_path)
+    life.world.aws.break_next(*random_faults(chance))
+    life.live(random_steps(chance))
+    while chance.random() < 0.5:
+        life.live_on(random_steps(chance))
     assert life.restart() == []

@@ -1,8 +1,10 @@
 """A server that is killed somewhere in the life of a cluster, and the one that comes after it."""
 
-from collections.abc import Sequence
+import random
 from pathlib import Path
 from typing import Final
+
+from sqlalchemy import Engine
 
 from trainway.engine.rental.record import RentalState
 from trainway.engine.rental.rentals import Rentals
@@ -15,6 +17,8 @@ from trainway.engine.rental.testing import (
     settled,
     wanted,
 )
+from trainway.engine.testing import memory_database
+from trainway.errors import ConflictError, UnavailableError
 from trainway.providers.testing import Break, Fault
 
 NODES: Final = 2
@@ -26,31 +30,77 @@ _LEFT: Final = {
     "end": None,
 }
 """What there is when a wish is fulfilled."""
+HALF: Final = Fault("machine", Break.CAPACITY, zone="east-a", skip=1)
+"""The first offer fails, with half of its machines made."""
+_TROUBLES: Final = (
+    (
+        "create",
+        (Break.CAPACITY, Break.QUOTA, Break.LOST_ANSWER, Break.THROTTLED, Break.UNREACHABLE),
+    ),
+    ("machine", (Break.CAPACITY, Break.LOST_ANSWER)),
+    ("find", (Break.UNREACHABLE, Break.THROTTLED)),
+    ("stop", (Break.LOST_ANSWER, Break.UNREACHABLE)),
+    ("start", (Break.LOST_ANSWER, Break.THROTTLED)),
+    ("end", (Break.LOST_ANSWER, Break.UNREACHABLE)),
+    ("release", (Break.LOST_ANSWER, Break.UNREACHABLE)),
+)
+MOST_STEPS: Final = 45
+"""About as many as a life has that meets a few of these troubles."""
+
+
+def random_faults(chance: random.Random) -> list[Fault]:
+    """A few troubles in the life of a cluster."""
+    faults = []
+    for step, breaks in chance.sample(_TROUBLES, k=chance.randrange(4)):
+        times, skip = chance.randrange(1, 4), chance.randrange(2)
+        faults.append(Fault(step, chance.choice(breaks), skip=skip, times=times))
+    return faults
+
+
+def random_steps(chance: random.Random, *, kills_for_real: bool = False) -> Steps:
+    """A kill at any step, before or after it."""
+    at, after = chance.randrange(MOST_STEPS), chance.random() < 0.5
+    return Steps(kill_at=at, after=after, kills_for_real=kills_for_real)
 
 
 class KilledLife:
-    """The life of a cluster, whose first offer fails with half of its machines made."""
+    """The life of a cluster, of which all is kept in a folder but maybe the database."""
 
-    def __init__(self, folder: Path, faults: Sequence[Fault] = ()) -> None:
-        self.world = RentalWorld(folder)
-        half = Fault("machine", Break.CAPACITY, zone="east-a", skip=1)
-        self.world.aws.break_next(half, *faults)
-        self._wish = ""
+    def __init__(self, folder: Path, database: Engine | None = None) -> None:
+        self.world = RentalWorld(folder, database or memory_database())
+        self._asked = folder / "asked"
+
+    @property
+    def _wish(self) -> str:
+        """What its owner asked for last."""
+        return self._asked.read_text() if self._asked.exists() else ""
 
     def live(self, steps: Steps) -> bool:
         """All wishes one after the other; False: the server was killed."""
 
         async def script(rentals: Rentals) -> None:
             for wish in WISHES:
-                self._wish = wish
-                await _ask(rentals, wish)
+                self._asked.write_text(wish)
+                await _ask(rentals, wish, steps)
                 steps.check()
+
+        return self.world.live(script, steps)
+
+    def live_on(self, steps: Steps) -> bool:
+        """A server that takes up what the last one left, and may be killed too."""
+
+        async def script(rentals: Rentals) -> None:
+            await settled(rentals, steps)
+            if self._wish:
+                await _ask(rentals, self._wish, steps)
+            steps.check()
 
         return self.world.live(script, steps)
 
     def restart(self) -> list[str]:
         """Begin a server that is not killed; what is wrong after it and a sweep."""
-        self.world.aws.mend()
+        for cloud in self.world.clouds.values():
+            cloud.mend()
         wrong: list[str] = []
 
         async def script(rentals: Rentals) -> None:
@@ -64,8 +114,7 @@ class KilledLife:
             wrong.extend(f"{each.id} was leaked" for each in report.machines)
             wrong.extend(report.problems)
             found = rentals.find(CLUSTER)
-            left = _LEFT.get(self._wish)
-            if (found.state if found else None) != left:
+            if (found.state if found else None) != _LEFT.get(self._wish):
                 wrong.append(f"after {self._wish} there is {found}")
 
         self.world.live(script)
@@ -86,12 +135,15 @@ class KilledLife:
         return wrong
 
 
-async def _ask(rentals: Rentals, wish: str) -> None:
-    if wish == "rent":
-        await rentals.rent(CLUSTER, wanted(NODES), TERMS)
-    elif wish == "stop":
-        await rentals.stop(CLUSTER)
-    elif wish == "resume":
-        await rentals.resume(CLUSTER)
-    else:
-        await rentals.end(CLUSTER)
+async def _ask(rentals: Rentals, wish: str, steps: Steps | None = None) -> None:
+    """Ask for something until it is done, as an owner does who is told that a cloud is away."""
+    while True:
+        try:
+            if wish == "rent":
+                await rentals.rent(CLUSTER, wanted(NODES), TERMS)
+            else:
+                await getattr(rentals, wish)(CLUSTER)
+        except (UnavailableError, ConflictError):
+            await settled(rentals, steps)
+        else:
+            return

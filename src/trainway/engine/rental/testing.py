@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import signal
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +26,7 @@ from trainway.engine.rental.record import Rental, RentalState
 from trainway.engine.rental.rentals import Rentals
 from trainway.engine.rental.terms import Terms
 from trainway.engine.rental.watcher import INTERVAL_S
+from trainway.engine.store import Store
 from trainway.engine.testing import memory_database
 from trainway.optimizer.request import Request, TaskRequest
 from trainway.optimizer.testing import catalog_of, row
@@ -57,6 +60,8 @@ class Steps(Faults):
     """Counts what servers do to the store and to clouds, and kills one at a step."""
 
     kill_at: int = -1
+    kills_for_real: bool = False
+    """With SIGKILL, for a process that is a server and nothing else."""
     is_dead: bool = False
 
     def call(self, name: str, work: Callable[[], Any]) -> Any:
@@ -70,6 +75,8 @@ class Steps(Faults):
                 return work()
             if self.after:
                 work()
+            if self.kills_for_real:
+                os.kill(os.getpid(), signal.SIGKILL)
             raise Killed
         except Killed:
             self.is_dead = True
@@ -135,16 +142,19 @@ class RentalWorld:
         self.pauses.append(seconds)
         await asyncio.sleep(0)
 
-    def server(self, steps: Steps | None = None) -> tuple[Rentals, RentalContext]:
+    def server(
+        self, steps: Steps | None = None, store: Store | None = None
+    ) -> tuple[Rentals, RentalContext]:
         """A server that begins, with what it is made of."""
         steps = steps or Steps()
+        ledger = Ledger(store or faulty_store(self.database, steps))
         providers: dict[str, Any] = {
             name: Counted(cloud, steps) for name, cloud in self.clouds.items()
         }
         clouds = Clouds(lambda name: _provider(providers[name]), lambda: sorted(self.clouds))
         around = RentalContext(
             *(
-                Ledger(faulty_store(self.database, steps)),
+                ledger,
                 self.ids,
                 lambda: datetime.now(UTC),
                 clouds,

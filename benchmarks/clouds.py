@@ -1,0 +1,68 @@
+"""Renting of clouds, with stand-ins: `python benchmarks/clouds.py [kills|launches]`.
+
+`kills` lets servers, which are real processes with a database on disk, be killed by SIGKILL before
+or after random steps while clouds refuse, do not answer or lose answers, each several times; in the
+end a last server and one sweep must find nothing leaked and nothing lost. `launches` has one server
+rent a hundred clusters at once.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path[:1] = [str(ROOT)]
+
+from benchmarks.clouds_load import in_process, killed_life, launched  # noqa: E402 - from the root
+from benchmarks.suite import Measurement, Row, Rows, run  # noqa: E402
+
+KILLS: Final = 200
+CLUSTERS: Final = 100
+NODES: Final = 2
+MOST_MB: Final = 300
+
+
+def kills() -> Iterator[Row]:
+    """As many kills as it takes."""
+    killed, lives, wrong = 0, 0, list[str]()
+    began = time.perf_counter()
+    while killed < KILLS:
+        with tempfile.TemporaryDirectory() as folder:
+            more, found = killed_life(Path(folder), lives)
+        killed, lives, wrong = killed + more, lives + 1, [*wrong, *found]
+    for each in wrong:
+        print(each)
+    took = time.perf_counter() - began
+    beside = f"{killed} kills in the lives of {lives} clusters, {took:.0f} s"
+    yield Row("leaked, lost or in disorder after a sweep", len(wrong), "", 0, beside)
+
+
+def launches() -> Iterator[Row]:
+    """A hundred clusters at once."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _, found = in_process(folder, lambda: launched(folder, CLUSTERS, NODES))
+    if not isinstance(found, dict):
+        raise TypeError("a server says what it has done")
+    what = f"{CLUSTERS} clusters of {NODES} nodes at once"
+    yield Row(f"{what}: rented in", found["seconds"], "s")
+    yield Row(f"{what}: lost", found["lost"], "", 0)
+    yield Row(f"{what}: memory", found["mb"], "MB", MOST_MB, f"{found['before_mb']:.0f} MB before")
+    yield Row(f"{what}: given back in", found["ending_seconds"], "s")
+    yield Row(f"{what}: left over", found["left"], "", 0)
+
+
+MEASUREMENTS: Final[dict[str, Measurement]] = {"kills": kills, "launches": launches}
+
+
+def rows(chosen: Iterable[Measurement]) -> Rows:
+    """Those of each measurement."""
+    for measure in chosen:
+        yield from measure()
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:], MEASUREMENTS, rows))

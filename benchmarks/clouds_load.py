@@ -1,0 +1,124 @@
+"""Servers that rent of stand-in clouds, as processes of their own: killed, or with much to do."""
+
+import asyncio
+import json
+import os
+import random
+import resource
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from trainway.backends.base import BackendSettings
+from trainway.backends.registry import Registry
+from trainway.engine.database import open_database
+from trainway.engine.jobs import Engine
+from trainway.engine.rental.kills_testing import KilledLife, random_faults, random_steps
+from trainway.engine.rental.record import RentalState
+from trainway.engine.rental.testing import TERMS, RentalWorld, wanted
+from trainway.engine.store import Store
+
+KILLED: Final = 9
+_ANSWER: Final = "answer.json"
+
+
+def in_process(folder: Path, work: Callable[[], object]) -> tuple[bool, object]:
+    """Do something in a process of its own; whether it was killed, and else what it gave."""
+    answer = folder / _ANSWER
+    answer.unlink(missing_ok=True)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            answer.write_text(json.dumps(work()))
+            status = 0
+        except Exception:  # noqa: BLE001 - it is shown, and the parent fails
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == KILLED
+    if not was_killed and status != 0:
+        raise RuntimeError("a server has failed; see above")
+    return was_killed, None if was_killed else json.loads(answer.read_text())
+
+
+def killed_life(folder: Path, seed: int) -> tuple[int, list[str]]:
+    """One cluster and its servers: how many of them were killed, and what was wrong in the end."""
+    chance = random.Random(seed)  # noqa: S311 - the same each time
+    faults, kills = random_faults(chance), 0
+
+    def life() -> KilledLife:
+        return KilledLife(folder, open_database(f"sqlite:///{folder / 'trainway.db'}"))
+
+    def first() -> object:
+        one = life()
+        one.world.aws.break_next(*faults)
+        return one.live(random_steps(chance, kills_for_real=True))
+
+    def next_one() -> object:
+        return life().live_on(random_steps(chance, kills_for_real=True))
+
+    was_killed, _ = in_process(folder, first)
+    kills += was_killed
+    while chance.random() < 0.4:
+        was_killed, _ = in_process(folder, next_one)
+        kills += was_killed
+    _, wrong = in_process(folder, lambda: life().restart())
+    if not isinstance(wrong, list):
+        raise TypeError("a server that is not killed says what is wrong")
+    return kills, [f"seed {seed}: {each}" for each in wrong]
+
+
+def launched(folder: Path, clusters: int, nodes: int) -> dict[str, float]:
+    """So many clusters at once, by a process with all that a server has in memory."""
+    import trainway.server.app  # noqa: F401, PLC0415 - for its weight
+
+    world = RentalWorld(folder)
+    world.aws.offer_hosts([])
+
+    async def scene() -> dict[str, float]:
+        home = folder / "home"
+        home.mkdir()
+        store = Store(open_database(f"sqlite:///{home / 'trainway.db'}"))
+        engine = Engine(store, Registry(BackendSettings(home)))
+        await engine.start()
+        rentals, around = world.server(store=store)
+        before = _resident_mb()
+        began = time.perf_counter()
+        names = [f"c{number:03d}" for number in range(clusters)]
+        made = await asyncio.gather(*(rentals.rent(name, wanted(nodes), TERMS) for name in names))
+        took = time.perf_counter() - began
+        addresses = {each.public_address for rental in made for each in rental.machines}
+        running = [each for each in rentals.all() if each.state is RentalState.RUNNING]
+        lost = clusters - len(running) + clusters * nodes - len(addresses)
+        lost += abs(len(world.machines()) - clusters * nodes)
+        after = _resident_mb()
+        ending = time.perf_counter()
+        await asyncio.gather(*(rentals.end(name) for name in names))
+        ended = time.perf_counter() - ending
+        left = len(world.machines()) + len(rentals.all())
+        await rentals.close()
+        around.ledger.close()
+        await engine.close()
+        return {
+            "seconds": took,
+            "ending_seconds": ended,
+            "lost": lost,
+            "left": left,
+            "before_mb": before,
+            "mb": max(after, _peak_mb()),
+        }
+
+    return asyncio.run(scene())
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
