@@ -12,25 +12,36 @@ from typing import Final
 from trainway.api.manifest import parse_manifests
 from trainway.backends import pod_limit
 from trainway.backends.logs import limit
+from trainway.catalog import own_prices
 from trainway.errors import InvalidError, ManifestError, TrainwayError, UnreadableError
 from trainway.families.table import with_section
 from trainway.json_types import Json
 from trainway.notify import targets
 from trainway.providers import section as clouds
 from trainway.schema.field import FieldError
-from trainway.schema.shape import Number, Record, Shape, Table, check
+from trainway.schema.shape import Record, Shape, check
 
 FILE: Final = "config.yaml"
 _LIMITS: Final = Record({"pods_per_job": pod_limit.SHAPE, "logs_per_job": limit.SHAPE})
 _LIMITS_SECTION: Final = "limits"
 _NOTIFY_SECTION: Final = "notify"
-_PRICES: Final = Table(Number(least=0))
 _PRICES_SECTION: Final = "prices"
 _CLOUDS_SECTION: Final = "clouds"
 _OWN: Final = frozenset({_LIMITS_SECTION, _NOTIFY_SECTION, _PRICES_SECTION, _CLOUDS_SECTION})
 """The sections that belong to no family."""
 
+Stamp = tuple[int, int, int]
+
 log = logging.getLogger(__name__)
+
+
+def stamp(home: Path) -> Stamp | None:
+    """Changes with the file; None: there is none."""
+    try:
+        found = (home / FILE).stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def read(home: Path) -> Json:
@@ -68,7 +79,7 @@ def errors(data: Json) -> list[FieldError]:
     own: dict[str, Shape] = {
         _LIMITS_SECTION: _LIMITS,
         _NOTIFY_SECTION: targets.SHAPE,
-        _PRICES_SECTION: _PRICES,
+        _PRICES_SECTION: own_prices.SHAPE,
         _CLOUDS_SECTION: clouds.SHAPE,
     }
     found = list(check(Record({**shapes, **own}), data, ()))

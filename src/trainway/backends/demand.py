@@ -34,6 +34,8 @@ class Demand:
     """How many of the GPUs are to be of a type, where that is said."""
     elastic: ElasticNodes | None = None
     """The nodes that it has of those it would have; None: it has all or none."""
+    nodes: int = 1
+    """How many of its pods run at the same time."""
 
     @property
     def is_empty(self) -> bool:
@@ -46,6 +48,8 @@ class Demand:
         more: dict[str, Any] = {"types": dict(self.types)} if self.types else {}
         if self.elastic is not None:
             more["elastic"] = self.elastic.to_dict()
+        if self.nodes != 1:
+            more["nodes"] = self.nodes
         return {
             "cpus": str(self.cpus), "memory": str(self.memory), "gpus": self.gpus, "slots": slots,
             **more,
@@ -61,6 +65,7 @@ class Demand:
             data.get("slots", {}),
             data.get("types", {}),
             ElasticNodes.from_dict(data["elastic"]) if data.get("elastic") else None,
+            data.get("nodes", 1),
         )
 
 
@@ -73,6 +78,8 @@ class _Role:
     memory: Quantity
     gpus_per_pod: int
     pods: tuple[str, ...]
+    at_once: int
+    """How many of its pods run at the same time."""
 
 
 def pod_keys(job: ReplicatedJob) -> Iterator[str]:
@@ -93,6 +100,7 @@ def demand_of(spec: dict[str, Any]) -> Demand:
         gpus=len({number for numbers in slots.values() for number in numbers}),
         slots=slots,
         elastic=elastic_nodes(spec),
+        nodes=max((sum(role.at_once for role in group) for group in together), default=1),
     )
 
 
@@ -106,7 +114,15 @@ def with_nodes(demand: Demand, nodes: int) -> Demand:
     gpus = len({number for pod, numbers in pods if then.has(pod) for number in numbers})
     types = {name: count * gpus // (demand.gpus or 1) for name, count in demand.types.items()}
     cpus, memory = demand.cpus + now.cpus * more, demand.memory + now.memory * more
-    return replace(demand, cpus=cpus, memory=memory, gpus=gpus, types=types, elastic=then)
+    return replace(
+        demand,
+        cpus=cpus,
+        memory=memory,
+        gpus=gpus,
+        types=types,
+        elastic=then,
+        nodes=demand.nodes + more,
+    )
 
 
 def roles_together(spec: dict[str, Any]) -> list[list[str]]:
@@ -146,6 +162,7 @@ def _roles(spec: dict[str, Any]) -> Iterator[_Role]:
             memory=requests.get("memory", ZERO) * at_once,
             gpus_per_pod=_gpus_per_pod(requests),
             pods=tuple(pod_keys(job)),
+            at_once=at_once,
         )
 
 

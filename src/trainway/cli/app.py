@@ -19,7 +19,7 @@ from trainway.errors import TrainwayError
 SECTIONS: Final = {
     "Jobs": (
         "run", "tune", "finetune", "schedule", "jobs", "runs", "queues", "nodes", "usage",
-        "dashboard",
+        "cost-report", "dashboard",
     ),
     "Clusters": (
         "launch", "exec", "status", "queue", "logs", "cancel", "autostop", "stop", "start", "down",
@@ -33,7 +33,9 @@ SECTIONS: Final = {
 }  # fmt: skip
 """The commands as the help lists them; each has a module of its own."""
 MODULES: Final = {
-    name: f"trainway.cli.commands.{name}" for names in SECTIONS.values() for name in names
+    name: f"trainway.cli.commands.{name.replace('-', '_')}"
+    for names in SECTIONS.values()
+    for name in names
 }
 DEBUG: Final = "TRAINWAY_DEBUG"
 INTERRUPTED: Final = 130

@@ -6,6 +6,7 @@ from typing import Final
 
 from trainway.cli.colours import PHASES, painted
 from trainway.cli.columns import Columns, Paint, unpainted
+from trainway.cli.cost_text import cost_text
 from trainway.cli.times import clock, parse_time, short
 from trainway.cli.usage_text import node_usage
 from trainway.jobset.labels import TRAINWAY_PREFIX, USER
@@ -182,6 +183,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     yield "Ended", _when(status.get("completionTime"), now)
     yield "Duration", duration(status, now)
     yield "Usage", _usage(status, now)
+    yield "Cost", cost_text(status, now)
     yield "Directory", spec.get("workdir") or ""
     yield "Output", status.get("outputDir") or ""
     yield "Export", export_text(status)

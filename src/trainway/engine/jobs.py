@@ -22,6 +22,7 @@ from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.cancellation import cancel_all
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.context import ClusterContext
+from trainway.engine.costs.costs import Costs
 from trainway.engine.export.exporter import Exporter
 from trainway.engine.idempotency import identified
 from trainway.engine.ids import Ids
@@ -130,6 +131,7 @@ class Engine:
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
         self.moves = Moves(self._ledger, registry, self.reading, self._live, self._rounds.request)
         self._prices = prices
+        self.costs = Costs(self._ledger, clock, self._live, prices)
         choosing = ChoosingContext(self._ledger, self.moves, self.offers, request, self._bring)
         self._choosing = Choosing(choosing)
         self.worker_pools = WorkerPools(
@@ -178,6 +180,7 @@ class Engine:
         await self.clusters.start()
         await self.worker_pools.start()
         self._retention.start()
+        await self.costs.start()
         self.notifier.start()
         await self.exporter.start()
         await self._rounds.request()
@@ -202,6 +205,7 @@ class Engine:
     async def close(self) -> None:
         """Let go of all jobs; they run on."""
         self._retention.stop()
+        await self.costs.close()
         await self.schedules.close()
         await self.runs.searches.close()
         self._round.close()
@@ -331,9 +335,8 @@ class Engine:
         live = self._live.get(ref)  # by its id, which saves a question to the store
         if live is None:
             record = await self.reading.record(ref)
-            live = self._live.get(record.id)
-        if live is None:
-            raise ConflictError(f"{record.name} has already ended")
+            if (live := self._live.get(record.id)) is None:
+                raise ConflictError(f"{record.name} has already ended")
         await self.recorder.note_status(live.id, status, time_text(self._clock()))
         self.recorder.tell(live, {"progress": status})
 

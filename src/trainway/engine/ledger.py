@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -54,6 +54,8 @@ class Ledger:
         self.turn = asyncio.Lock()
         """Held by whoever writes what nobody waits for, so that no queue of that can form."""
         self.observers: list[Observer] = []
+        self.derived: list[Callable[[JobRecord, JobRecord], dict[str, Any]]] = []
+        """What else changes of a job when its record becomes another, in the same transaction."""
         self._thread = ThreadPoolExecutor(1, "store")
 
     def call(

@@ -15,6 +15,7 @@ from trainway.backends.capabilities import keeping_logs
 from trainway.backends.registry import Registry
 from trainway.engine.attempts import attempts_view
 from trainway.engine.change_feed import ChangeFeed
+from trainway.engine.costs.rate import rates_of
 from trainway.engine.ids import before
 from trainway.engine.job_filter import EVERY_JOB, Filter
 from trainway.engine.job_window import Rows, Window
@@ -25,7 +26,7 @@ from trainway.engine.phases import Phase
 from trainway.engine.queue import Waiting
 from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.times import time_text
-from trainway.engine.usage import Grouping, Rates, UsageReport, UsedJob
+from trainway.engine.usage import Grouping, Rates, UsageReport, UsedJob, used_before
 from trainway.engine.view import job_view
 from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json
@@ -204,8 +205,13 @@ class Reading:
             page = await self._ledger.call(self._store.page, Filter(before=cursor), _USAGE_BATCH)
             report.add(_used(record, now) for record in page)
             if len(page) < _USAGE_BATCH:
-                return report.to_dict()
+                break
             cursor = page[-1].id
+        cursor = ""
+        while deleted := await self._ledger.call(self._store.costs.spent, cursor, _USAGE_BATCH):
+            report.add(used_before(job) for job in deleted)
+            cursor = deleted[-1].job_id
+        return report.to_dict()
 
     async def events(self, ref: str, after: int = 0) -> list[Event]:
         """What happened to a job after the event of that number."""
@@ -288,4 +294,6 @@ class Reading:
 def _used(record: JobRecord, now: str) -> UsedJob:
     runs = record.observed_data.get(RUNS) or []
     rates = Rates.of(record.demand_data)
-    return UsedJob(record.label_map, record.backend, rates, runs, record.finished or now)
+    until, costs = record.finished or now, rates_of(record.rates)
+    labels, backend = record.label_map, record.backend
+    return UsedJob(labels, backend, rates, runs, until, costs, record.id, record.name)

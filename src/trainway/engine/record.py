@@ -102,6 +102,10 @@ class JobRecord:
     """How many nodes an elastic job may have: see `engine/queues/node_limit.py`; None: all."""
     export: str | None = None
     """Where its output goes when it has succeeded, as `export.export` has it; None: nowhere."""
+    rates: str | None = None
+    """What it costs for each hour, as `costs.rate` has it; None: nobody has said a price."""
+    budget: str | None = None
+    """How much it may cost in all, as `costs.job_budget` has it; None: anything."""
 
     def with_columns(self, columns: Mapping[str, object]) -> "JobRecord":
         """The record with other values, as the store will have it."""

@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 
 from trainway.engine.cluster.store import ClusterStore
+from trainway.engine.costs.store import CostStore, keep_spent
 from trainway.engine.database import file_of, place_of, transaction
 from trainway.engine.job_filter import Filter
 from trainway.engine.job_labels import insert_labels
@@ -71,6 +72,7 @@ class Store:
         self._engine = engine
         self._phase_counts = PhaseCounts(engine)
         self.clusters = ClusterStore(engine)
+        self.costs = CostStore(engine)
         self.metrics = MetricStore(engine)
         self.outbox = outbox.Outbox(engine)
         self.overview = OverviewStore(engine)
@@ -240,6 +242,7 @@ class Store:
             known = select(JOBS.c.run, JOBS.c.phase).where(JOBS.c.id == job_id)
             run, phase = connection.execute(known).first() or (None, "")
             noted.deleted(phase)
+            keep_spent(connection, job_id)
             connection.execute(delete(LABELS).where(LABELS.c.job_id == job_id))
             connection.execute(delete(EVENTS).where(EVENTS.c.job_id == job_id))
             connection.execute(delete(SPECS).where(SPECS.c.job_id == job_id))

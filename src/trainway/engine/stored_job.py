@@ -149,6 +149,14 @@ class StoredJob:
         columns = {name: value for name, value in change.columns.items() if name != "phase"}
         return Change(columns, change.events, change.spec)
 
+    def completed(self, change: Change) -> Change:
+        """The change, with what follows from it for other columns."""
+        after = self.record.with_columns(change.columns)
+        more: dict[str, Any] = {}
+        for derive in self._ledger.derived:
+            more |= derive(self.record, after)
+        return Change({**change.columns, **more}, change.events, change.spec) if more else change
+
     def has(self, change: Change) -> bool:
         """Whether the record is as the change makes it."""
         wanted = stored(change.columns)
@@ -170,7 +178,7 @@ async def write(
     ledger: Ledger, changes: Sequence[tuple[StoredJob, Change]], *, is_durable: bool = True
 ) -> None:
     """Write changes of jobs whose pens are held, all or none, and make them so."""
-    allowed = [(job, job.allowed(change)) for job, change in changes]
+    allowed = [(job, job.completed(job.allowed(change))) for job, change in changes]
     rows = []
     for job, change in allowed:
         notices = job.notices(job.record.with_columns(change.columns))

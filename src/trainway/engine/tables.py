@@ -83,6 +83,8 @@ JOBS: Final = Table(
     Column("recovery", Text, nullable=True),
     Column("node_limit", Text, nullable=True),
     Column("export", Text, nullable=True),
+    Column("rates", Text, nullable=True),
+    Column("budget", Text, nullable=True),
     Index(None, "name", "id"),
     Index(None, "phase", "id"),
     Index(None, "expires"),
@@ -315,6 +317,31 @@ RENTALS: Final = Table(
     Column("changed", String(32), nullable=False),
 )
 """What is rented of clouds, a row for each request that was ever granted or is under way."""
+
+SPENT: Final = Table(
+    "spent",
+    METADATA,
+    Column("job_id", String(12), primary_key=True),
+    Column("name", String(253), nullable=False),
+    Column("backend", String(253), nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("demand", Text, nullable=False),
+    Column("runs", Text, nullable=False),
+    Column("rates", Text, nullable=False),
+    Column("finished", String(32), nullable=False),
+)
+"""What jobs had cost that are deleted: money that was spent stays spent."""
+
+BUDGETS: Final = Table(
+    "budgets",
+    METADATA,
+    Column("name", String(63), primary_key=True),
+    Column("subject", Text, nullable=False),
+    Column("monthly", String(32), nullable=False),
+    Column("created", String(32), nullable=False),
+    Column("warned", String(7), nullable=False),
+    Column("spent_up", String(7), nullable=False),
+)
 
 NOTICES: Final = Table(
     "notices",

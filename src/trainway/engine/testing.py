@@ -1,7 +1,7 @@
 """Things that tests of the engine and the server share."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,7 @@ class World:
         starts: StartPolicy = USUAL,
         targets: Callable[[], Sequence[Target]] = lambda: (),
         send: Callable[[HttpRequest], None] = deliver,
+        prices: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         self.backend = backend or FakeBackend()
         self.store = store or memory_store()
@@ -92,6 +93,7 @@ class World:
             clock=lambda: self.now,
             starts=starts,
             notifying=Notifying(targets, send, first_pause_s=0.001),
+            prices=prices,
         )
 
     async def submit(self, name: str = "demo", **more: Any) -> str:

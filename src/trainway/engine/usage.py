@@ -1,12 +1,21 @@
-"""GPU-hours and CPU-hours: what a job requested, times the time in which its attempts ran. Pure."""
+"""GPU-hours, CPU-hours and money: what jobs requested, times the time in which they ran. Pure.
 
-from collections.abc import Iterable, Mapping
+What they cost follows from their rates (`costs.rate`); where nobody has said a price, no money is
+told of.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
 from trainway.engine.attempt_runs import Runs, seconds_of
+from trainway.engine.costs.cost import Cost, Piece, by_attempt, pieces, shown, total
+from trainway.engine.costs.rate import Rate, rates_of
+from trainway.engine.costs.spent_job import SpentJob
 from trainway.jobset.labels import USER
 from trainway.jobset.quantity import Quantity
 from trainway.jobset.status import moment
@@ -24,6 +33,8 @@ class Grouping(StrEnum):
     LABEL = "label"
     BACKEND = "backend"
     DAY = "day"
+    JOB = "job"
+    ATTEMPT = "attempt"
 
 
 @dataclass(frozen=True)
@@ -50,6 +61,10 @@ class UsedJob:
     runs: Runs
     until: str
     """Its end, or now."""
+    costs: Sequence[Rate] = ()
+    """What it costs for each hour, and since when; empty: nobody has said."""
+    id: str = ""
+    name: str = ""
 
 
 @dataclass
@@ -59,6 +74,12 @@ class Hours:
     gpu: float = 0.0
     cpu: float = 0.0
     jobs: int = 0
+    cost: Cost | None = None
+    """None: nothing of it has a price."""
+
+    def spend(self, cost: Cost) -> None:
+        """Add what somebody had to pay."""
+        self.cost = cost if self.cost is None else self.cost + cost
 
     def add(self, rates: Rates, seconds: float) -> None:
         """Add what somebody used for so long."""
@@ -67,7 +88,14 @@ class Hours:
 
     def to_dict(self) -> Json:
         """As the API shows it."""
-        return {"gpuHours": round(self.gpu, _DIGITS), "cpuHours": round(self.cpu, _DIGITS)}
+        hours = {"gpuHours": round(self.gpu, _DIGITS), "cpuHours": round(self.cpu, _DIGITS)}
+        return hours | ({} if self.cost is None else cost_view(self.cost))
+
+
+def cost_view(cost: Cost) -> Json:
+    """Money as the API shows it; what was saved only where the same is dearer on demand."""
+    saved = shown(cost.saved)
+    return {"cost": shown(cost.spent), **({"saved": saved} if saved else {})}
 
 
 def requests_view(demand: Mapping[str, Any]) -> Json:
@@ -77,28 +105,51 @@ def requests_view(demand: Mapping[str, Any]) -> Json:
     return {"cpus": rates.cpus, "memory": memory, "gpus": rates.gpus}
 
 
-def usage_view(rates: Rates, runs: Runs, finished: str) -> Json:
+def usage_view(rates: Rates, runs: Runs, finished: str, costs: Sequence[Rate] = ()) -> Json:
     """What a job has used, in all and in each attempt.
 
     What runs at the moment is not in the sums, so that they change only when the job does: it has
-    run since `runningSince`, and uses so many `gpus` and `cpus`.
+    run since `runningSince`, and uses so many `gpus` and `cpus`. What it costs is in the sums until
+    `costSince`, and is so much for an hour from then on.
     """
-    total, attempts = Hours(), dict[int, tuple[Hours, list[float]]]()
-    shown: Json = {}
+    sums, attempts = Hours(), dict[int, tuple[Hours, list[float]]]()
+    more: Json = {}
     for run in runs:
         hours, spans = attempts.setdefault(run["attempt"], (Hours(), []))
         if not finished and "end" not in run:
-            shown = {"runningSince": run["start"], "gpus": rates.gpus, "cpus": rates.cpus}
+            more = {"runningSince": run["start"], "gpus": rates.gpus, "cpus": rates.cpus}
             continue
         seconds = seconds_of(run, finished)
         hours.add(rates, seconds)
         spans.append(seconds)
-        total.add(rates, seconds)
+        sums.add(rates, seconds)
+    if costs:
+        more |= _spend(sums, attempts, costs, runs, finished)
     told = [
         {"attempt": attempt, "seconds": round(sum(spans), 3), **hours.to_dict()}
         for attempt, (hours, spans) in sorted(attempts.items())
     ]
-    return {**total.to_dict(), "attempts": told, **shown}
+    return {**sums.to_dict(), "attempts": told, **more}
+
+
+def _spend(
+    sums: Hours,
+    attempts: dict[int, tuple[Hours, list[float]]],
+    costs: Sequence[Rate],
+    runs: Runs,
+    finished: str,
+) -> Json:
+    """Add what a job has cost to its sums; what is said of the time that is not in them."""
+    last = costs[-1]
+    is_running = bool(runs) and "end" not in runs[-1]
+    counts = not finished and (last.is_rented or is_running)
+    until = max(last.since, runs[-1]["start"], key=moment) if is_running else last.since
+    ended = until if counts else finished or (runs[-1]["end"] if runs else last.since)
+    found = pieces(costs, runs, ended)
+    sums.spend(total(found))
+    for attempt, cost in by_attempt(found).items():
+        attempts.setdefault(attempt, (Hours(), []))[0].spend(cost)
+    return {"costSince": until, "pricePerHour": shown(last.hourly)} if counts else {}
 
 
 @dataclass
@@ -111,6 +162,8 @@ class UsageReport:
     since: str = ""
     total: Hours = field(default_factory=Hours)
     groups: dict[str, Hours] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
+    """Of the jobs, where each is a group, or each attempt of it."""
 
     def add(self, jobs: Iterable[UsedJob]) -> None:
         """Count jobs that have not been counted."""
@@ -119,30 +172,62 @@ class UsageReport:
             for group, seconds in spans:
                 self.groups.setdefault(group, Hours()).add(job.rates, seconds)
                 self.total.add(job.rates, seconds)
-            for group in {group for group, _ in spans}:
+            costs = [(group, cost) for group, cost in self._costs(job) if cost is not None]
+            for group, cost in costs:
+                self.groups.setdefault(group, Hours()).spend(cost)
+                self.total.spend(cost)
+            found = {group for group, _ in (*spans, *costs)}
+            for group in found:
                 self.groups[group].jobs += 1
-            self.total.jobs += bool(spans)
+                self._names[group] = job.name
+            self.total.jobs += bool(found)
 
     def to_dict(self) -> Json:
         """As the API shows it: the days in order, of everything else the largest users first."""
         groups = sorted(self.groups.items())
         if self.by is not Grouping.DAY:
-            groups.sort(key=lambda item: (-item[1].gpu, -item[1].cpu))
-        items = [{"name": name, "jobs": sum_.jobs, **sum_.to_dict()} for name, sum_ in groups]
+            groups.sort(key=lambda item: _size(item[1]), reverse=True)
+        items = [
+            {**self._named(group), "jobs": sum_.jobs, **sum_.to_dict()} for group, sum_ in groups
+        ]
         return {
             "items": items if self.by else [],
             "total": {"jobs": self.total.jobs, **self.total.to_dict()},
         }
+
+    def _named(self, group: str) -> Json:
+        """What a group is called; a job by its name, which several may have, and its id."""
+        if self.by is Grouping.JOB:
+            return {"name": self._names[group], "id": group}
+        if self.by is Grouping.ATTEMPT:
+            job_id, attempt = group.split("/")
+            return {"name": self._names[group], "id": job_id, "attempt": int(attempt)}
+        return {"name": group}
 
     def _spans(self, job: UsedJob) -> Iterable[tuple[str, float]]:
         for run in job.runs:
             if self.by is Grouping.DAY:
                 yield from _by_day(run, job.until, self.since)
             else:
-                yield self._group(job), seconds_of(run, job.until, self.since)
+                seconds = seconds_of(run, job.until, self.since)
+                yield self._group(job, run["attempt"]), seconds
 
-    def _group(self, job: UsedJob) -> str:
+    def _costs(self, job: UsedJob) -> Iterable[tuple[str, Cost | None]]:
+        """What each of its pieces cost; None: it is before the time that counts."""
+        since = moment(self.since).astimezone(UTC) if self.since else None
+        for piece in pieces(job.costs, job.runs, job.until):
+            if self.by is Grouping.DAY:
+                for day, start, end in piece.days():
+                    yield day, _after(piece, since, start, end)
+            else:
+                yield self._group(job, piece.attempt), _after(piece, since)
+
+    def _group(self, job: UsedJob, attempt: int) -> str:
         match self.by:
+            case Grouping.JOB:
+                return job.id
+            case Grouping.ATTEMPT:
+                return f"{job.id}/{attempt}"
             case Grouping.BACKEND:
                 return job.backend
             case Grouping.USER:
@@ -151,6 +236,38 @@ class UsageReport:
                 return job.labels.get(self.key, "")
             case _:
                 return ""
+
+
+def used_before(job: SpentJob) -> UsedJob:
+    """A job that is deleted, as one that counts all the same."""
+    return UsedJob(
+        labels=json.loads(job.labels),
+        backend=job.backend,
+        rates=Rates.of(json.loads(job.demand) if job.demand else {}),
+        runs=json.loads(job.runs),
+        until=job.finished,
+        costs=rates_of(job.rates),
+        id=job.job_id,
+        name=job.name,
+    )
+
+
+def _after(
+    piece: Piece,
+    since: datetime | None,
+    start: datetime | None = None,
+    end: datetime | None = None,
+) -> Cost | None:
+    """What a piece cost between two moments and not before another; None: it was over by then."""
+    first = max(filter(None, (since, start, piece.start)))
+    if first >= min(filter(None, (end, piece.end))):
+        return None
+    return piece.cost(first, end)
+
+
+def _size(hours: Hours) -> tuple[Decimal, float, float]:
+    """By what the largest come first: money, then GPUs, then CPUs."""
+    return (hours.cost or Cost()).spent, hours.gpu, hours.cpu
 
 
 def _by_day(run: Json, until: str, since: str) -> Iterable[tuple[str, float]]:

@@ -6,6 +6,7 @@ from typing import Final
 from trainway.api.node_count import is_countable
 from trainway.backends.masking import masked_object
 from trainway.engine.attempts import endings_view
+from trainway.engine.costs.rate import rates_of
 from trainway.engine.export.export import export_view
 from trainway.engine.failure import failure_view, is_retried
 from trainway.engine.moving.candidates import candidates_view
@@ -106,7 +107,12 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
             "endedAttempts": endings_view([*past_endings(job), *(observed.get(ENDINGS) or ())]),
             "nodes": nodes,
             "jobSet": observed.get(JOBSET) or {},
-            "usage": usage_view(Rates.of(job.demand_data), observed.get(RUNS) or [], job.finished),
+            "usage": usage_view(
+                Rates.of(job.demand_data),
+                observed.get(RUNS) or [],
+                job.finished,
+                rates_of(job.rates),
+            ),
             "outputDir": str(PurePath(folder) / "output") if folder else None,
             "jobDir": folder or None,
         }

@@ -3,7 +3,6 @@
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 
 from trainway.backends.base import Isolation
 from trainway.engine.recovery.cause import Cause
@@ -11,15 +10,11 @@ from trainway.engine.recovery.strategy import Strategy
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
 from trainway.server.other_place import OtherPlace, TaskPlacement
+from trainway.server.shown import Shown as Shown  # noqa: PLC0414 - routes have it from here
+from trainway.server.usage_models import JobUsage
 
 INT32 = 2**31
 CAUSES = f"one of {', '.join(Cause)}"
-
-
-class Shown(BaseModel):
-    """Something whose fields are named as in Kubernetes: `camelCase`."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, defer_build=True)
 
 
 class LogParameters(BaseModel):
@@ -204,44 +199,6 @@ class JobSpec(Shown):
     workdir: str = ""
 
 
-class AttemptUsage(Shown):
-    """What one attempt of a job used."""
-
-    attempt: int
-    seconds: float = Field(description="in which at least one of its pods ran")
-    gpu_hours: float
-    cpu_hours: float
-
-
-class JobUsage(Shown):
-    """What a job used."""
-
-    gpu_hours: float
-    cpu_hours: float
-    attempts: list[AttemptUsage]
-    running_since: str | None = Field(
-        None, description="of a job that runs: the time since then is not in the sums yet"
-    )
-    gpus: int | None = Field(None, description="what it uses meanwhile")
-    cpus: float | None = None
-
-
-class UsageSum(Shown):
-    """What several jobs used."""
-
-    name: str = Field("", description="the user, value of the label, backend or day (UTC)")
-    jobs: int
-    gpu_hours: float
-    cpu_hours: float
-
-
-class UsageAnswer(Shown):
-    """What jobs used, added up."""
-
-    items: list[UsageSum] = Field(description="by what was asked for; else none")
-    total: UsageSum
-
-
 class JobStatus(Shown):
     """What became of a job."""
 
@@ -279,7 +236,7 @@ class JobStatus(Shown):
     scalable: bool = Field(
         False, description="whether it can be given another number of nodes: `POST .../scale`"
     )
-    nodes: list[Json] = []
+    nodes: list[Json] = Field([])
     progress: Json | None
     job_set: Json = Field({}, description="the JobSet's status, in its own shape")
     usage: JobUsage | None = Field(None, description="what it requested, for the time it ran")

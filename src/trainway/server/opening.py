@@ -9,9 +9,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from trainway.backends import configuration
 from trainway.backends.base import BackendSettings
 from trainway.backends.registry import Registry
+from trainway.engine.costs.configured import ConfiguredPrices
 from trainway.engine.damage import refuse_damaged, set_aside
 from trainway.engine.database import BUSY_S, open_database
 from trainway.engine.database_failure import DamagedError
@@ -52,7 +52,7 @@ async def _started(home: ServerHome, busy_s: float) -> Engine:
         store,
         registry,
         notifying=Notifying(ConfiguredTargets(home.path)),
-        prices=lambda: configuration.read(home.path).get("prices") or {},
+        prices=ConfiguredPrices(home.path),
     )
     engine.schedules.copies.folder = home.path / "schedules"
     try:

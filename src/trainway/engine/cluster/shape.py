@@ -71,6 +71,7 @@ class Shape:
             self.memory * self.nodes,
             len({number for numbers in slots.values() for number in numbers}),
             slots,
+            nodes=self.nodes,
         )
 
 

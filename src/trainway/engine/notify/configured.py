@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-from trainway.backends.configuration import FILE, notified
+from trainway.backends.configuration import Stamp, notified, stamp
 from trainway.notify.targets import Target
-
-_Stamp = tuple[int, int, int]
 
 
 class ConfiguredTargets:
@@ -13,22 +11,13 @@ class ConfiguredTargets:
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._stamp: _Stamp | None = None
+        self._stamp: Stamp | None = None
         self._targets: list[Target] = []
 
     def __call__(self) -> list[Target]:
         """The targets as they are now."""
-        stamp = _stamp(self._home / FILE)
-        if stamp != self._stamp:
-            self._targets = [] if stamp is None else notified(self._home)
-            self._stamp = stamp
+        found = stamp(self._home)
+        if found != self._stamp:
+            self._targets = [] if found is None else notified(self._home)
+            self._stamp = found
         return self._targets
-
-
-def _stamp(path: Path) -> _Stamp | None:
-    """Changes with the file; None: there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 
 from trainway.backends import capabilities, node_sharing
 from trainway.backends.base import Backend, Capacity, Request
+from trainway.backends.demand import Demand
 from trainway.backends.nodes import HasNodes, SharesNodes
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.registry import Registry
@@ -49,17 +50,19 @@ async def offers(
 ) -> list[Offer]:
     """What the places of these submissions say, in their order."""
     asked = (
-        _asked(engine, submission, order, price_of(prices, submission.backend))
-        for order, submission in enumerate(submissions)
+        _asked(engine, submission, order, prices) for order, submission in enumerate(submissions)
     )
     return list(await asyncio.gather(*asked))
 
 
-async def _asked(engine: Asked, submission: Submission, order: int, price: float | None) -> Offer:
+async def _asked(
+    engine: Asked, submission: Submission, order: int, prices: Mapping[str, Any]
+) -> Offer:
     place = submission.backend
+    price = price_of(prices, place)
     try:
         async with asyncio.timeout(_LIMIT_S):
-            found, reason, ahead = await _fit(engine, submission)
+            found, reason, ahead, demand = await _fit(engine, submission)
     except TimeoutError:
         said = f"it does not answer within {_LIMIT_S:g} seconds"
         return Offer(place, Fit.NEVER, said, order, price)
@@ -67,11 +70,11 @@ async def _asked(engine: Asked, submission: Submission, order: int, price: float
         return Offer(place, Fit.NEVER, "; ".join(error.lines), order, price)
     except TrainwayError as error:
         return Offer(place, Fit.NEVER, error.message, order, price)
-    return Offer(place, found, reason, order, price, ahead)
+    return Offer(place, found, reason, order, price_of(prices, place, demand), ahead)
 
 
-async def _fit(engine: Asked, submission: Submission) -> tuple[Fit, str, int]:
-    """Whether it fits, why, and how many wait before it."""
+async def _fit(engine: Asked, submission: Submission) -> tuple[Fit, str, int, Demand]:
+    """Whether it fits, why, how many wait before it, and what it needs."""
     await engine.plan(submission)  # which raises why the place would not take it
     backend = engine.registry.get(submission.backend, submission.kubeconfig)
     first = elements(submission)[0] if submission.is_run else submission
@@ -83,8 +86,8 @@ async def _fit(engine: Asked, submission: Submission) -> tuple[Fit, str, int]:
     waits = [record for record in waits if not is_undecided(record)]
     ahead = sum(record.priority >= submission.priority for record in waits)
     if found is Fit.NOW and ahead and not prepared.demand.is_empty:
-        return Fit.LATER, waiting(ahead), ahead
-    return found, reason, ahead
+        return Fit.LATER, waiting(ahead), ahead, prepared.demand
+    return found, reason, ahead, prepared.demand
 
 
 async def _room(

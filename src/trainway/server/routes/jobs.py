@@ -25,6 +25,7 @@ from trainway.server.service import Service
 from trainway.server.sse import MEDIA_TYPE, stream
 from trainway.server.streams import event_chunks
 from trainway.server.submitted import submission_of
+from trainway.server.usage_models import UsageAnswer
 
 IdempotencyKey = Annotated[str, Header(max_length=128)]
 
@@ -147,13 +148,13 @@ def add_report_routes(api: Api, service: Service) -> None:
         found = await engine.reading.events(ref, after)
         return JsonAnswer({"items": [event_view(event) for event in found]})
 
-    @api.get(f"{BASE_PATH}/usage", tags=["jobs"], response_model=models.UsageAnswer)
+    @api.get(f"{BASE_PATH}/usage", tags=["jobs"], response_model=UsageAnswer)
     async def usage(
         by: Grouping | None = None,
         key: Annotated[str, Query(max_length=317)] = "",
         since: Annotated[str, Query(max_length=100)] = "",
     ) -> Response:
-        """Add up GPU-hours and CPU-hours of all jobs, by `key` where it is a label."""
+        """Add up GPU-hours, CPU-hours and cost of all jobs, by `key` where it is a label."""
         if (by is Grouping.LABEL) != bool(key):
             problem = "a label must be named" if by else "only a label is named"
             raise UsageError(problem, field="key", hint="ask for by=label and key=NAME")

@@ -1,0 +1,29 @@
+"""All that an engine does about money: rates and budgets."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from trainway.engine.costs.rating import Prices, Rating
+from trainway.engine.ledger import Ledger
+from trainway.engine.live import LiveJob
+
+
+class Costs:
+    """What the jobs of one server cost, and may cost."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        clock: Callable[[], datetime],
+        live: Mapping[str, LiveJob],
+        prices: Callable[[], Prices],
+    ) -> None:
+        self.rating = Rating(ledger, clock, live, prices)
+
+    async def start(self) -> None:
+        """Begin to look after them."""
+        await self.rating.start()
+
+    async def close(self) -> None:
+        """Look after them no more."""
+        await self.rating.close()

@@ -1,0 +1,116 @@
+"""Gives jobs their rates on own machines, by the prices of `config.yaml`.
+
+What a job costs is written in the same transaction that gives it its place or its size, so that no
+kill comes between them. A price that changes while a job runs counts from when it was read.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final
+
+from trainway.backends.demand import Demand
+from trainway.engine.background import Background
+from trainway.engine.costs.rate import Columns, Rate, rates_of, with_rate
+from trainway.engine.ledger import Ledger
+from trainway.engine.phases import LIVE, Phase
+from trainway.engine.placement.prices import hourly_price
+from trainway.engine.queue_entry import demand_of
+from trainway.engine.record import JobRecord
+from trainway.engine.stored_job import Change, StoredJob
+from trainway.engine.times import time_text
+from trainway.errors import DatabaseError
+from trainway.families.builtin import HELD
+from trainway.families.table import name_of
+
+log = logging.getLogger(__name__)
+
+Prices = Mapping[str, Any]
+_EVERY_S: Final = 15.0
+_RATED: Final = LIVE - {Phase.STOPPING}
+
+
+def rated(record: JobRecord, prices: Prices, now: str) -> Columns:
+    """The columns of a job whose rate is another one now; empty: it stays.
+
+    Rented machines have their rate from whoever rented them, and a job on a launched cluster costs
+    nothing by itself, since the cluster does.
+    """
+    rates = rates_of(record.rates)
+    last = rates[-1] if rates else None
+    if last is not None and last.is_rented and last.place == record.backend:
+        return {}
+    demand = demand_of(record.demand) if record.demand else Demand()
+    is_held = name_of(record.backend) == HELD
+    hourly = None if is_held else hourly_price(prices, record.backend, demand)
+    if last is None and hourly is None:
+        return {}
+    if last is not None and (last.place, last.hourly) == (record.backend, hourly or Decimal(0)):
+        return {}
+    rate = Rate(now, hourly or Decimal(0), record.backend, demand.nodes)
+    return with_rate(rates, rate)
+
+
+class Rating:
+    """Keeps the rates of all jobs that run as the prices are."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        clock: Callable[[], datetime],
+        live: Mapping[str, StoredJob],
+        prices: Callable[[], Prices],
+    ) -> None:
+        self._clock = clock
+        self._live = live
+        self._prices = prices
+        self._known: Prices = {}
+        self._background = Background()
+        ledger.derived.append(self.columns)
+
+    def columns(self, before: JobRecord, after: JobRecord) -> Columns:
+        """What a change of a job changes of its rates; most changes do not."""
+        if after.phase not in _RATED or (
+            before.phase in _RATED
+            and (before.backend, before.demand) == (after.backend, after.demand)
+        ):
+            return {}
+        return rated(after, self._prices(), self._now())
+
+    async def start(self) -> None:
+        """Begin to look at the prices; what they are now counts from now."""
+        await self.look()
+        self._background.spawn(self._watch())
+
+    async def close(self) -> None:
+        """Look no more."""
+        await self._background.close()
+
+    async def look(self) -> None:
+        """Give jobs that run new rates, if the prices are other ones than before."""
+        prices = await asyncio.to_thread(self._prices)
+        if prices == self._known:
+            return
+        self._known = prices
+        for live in list(self._live.values()):
+            await live.insist(partial(self._repriced, live))
+
+    def _repriced(self, live: StoredJob) -> Change | None:
+        if live.record.phase not in _RATED:
+            return None
+        columns = rated(live.record, self._known, self._now())
+        return Change(columns) if columns else None
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(_EVERY_S)
+            try:
+                await self.look()
+            except DatabaseError as error:
+                log.warning("the prices count later: %s", error)
+
+    def _now(self) -> str:
+        return time_text(self._clock())
