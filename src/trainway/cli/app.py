@@ -19,7 +19,7 @@ from trainway.errors import TrainwayError
 SECTIONS: Final = {
     "Jobs": (
         "run", "tune", "finetune", "schedule", "jobs", "runs", "queues", "nodes", "usage",
-        "cost-report", "dashboard",
+        "cost-report", "budgets", "dashboard",
     ),
     "Clusters": (
         "launch", "exec", "status", "queue", "logs", "cancel", "autostop", "stop", "start", "down",

@@ -132,6 +132,8 @@ def submission_options(
         sent["notify"] = list(options["notify"])
     if options["queue"]:
         sent["queue"] = options["queue"]
+    if options.get("max_cost") is not None:
+        sent["max_cost"] = options["max_cost"]
     return sent
 
 

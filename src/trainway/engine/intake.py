@@ -12,12 +12,14 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
 from trainway.backends import capabilities
 from trainway.backends.base import ArrayPlace, Backend, Request, Workload
 from trainway.engine.array import placed
+from trainway.engine.costs.budget import JobBudget
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.export.terms import export_column
 from trainway.engine.ids import Ids
@@ -190,6 +192,7 @@ class Intake:
             recovery=recovery_of(submission, prepared.objects, backend.name, self.clock()),
             export=export_column(prepared.objects, backend, handle, prepared.name if run else ""),
             notify=json.dumps(list(submission.notify)) if submission.notify else None,
+            budget=_budget(submission),
             run=run.id if run else None,
             place=submission.place or None,
             queue=queue_of(submission, prepared),
@@ -208,6 +211,12 @@ def _candidates(submission: Submission, now: str) -> str | None:
         return None
     told = {"rest": list(submission.candidates), "max_wait_s": submission.max_wait, "since": now}
     return json.dumps(told | ({"prefer": submission.prefer} if submission.prefer else {}))
+
+
+def _budget(submission: Submission) -> str | None:
+    """What a job may cost, as its record has it."""
+    limit = submission.max_cost
+    return None if limit is None else JobBudget(Decimal(str(limit))).text()
 
 
 def elements(submission: Submission) -> list[Submission]:

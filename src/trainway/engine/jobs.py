@@ -131,7 +131,7 @@ class Engine:
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
         self.moves = Moves(self._ledger, registry, self.reading, self._live, self._rounds.request)
         self._prices = prices
-        self.costs = Costs(self._ledger, clock, self._live, prices)
+        self.costs = Costs(self._ledger, clock, self._live, prices, self.notifier.announced)
         choosing = ChoosingContext(self._ledger, self.moves, self.offers, request, self._bring)
         self._choosing = Choosing(choosing)
         self.worker_pools = WorkerPools(
@@ -162,6 +162,7 @@ class Engine:
         return self.worker_pools.free(backend)
 
     async def _labelled(self, prepared: Prepared, backend: str) -> Prepared:
+        self.costs.budgets.admit(prepared.labels)
         return await self.worker_pools.labelled(prepared, backend)
 
     async def start(self) -> None:

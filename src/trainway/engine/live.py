@@ -24,7 +24,12 @@ from trainway.engine.metrics.job_metrics import JobMetrics
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.observation import Observation
-from trainway.engine.observed_columns import finished_columns, observed_columns, overdue_message
+from trainway.engine.observed_columns import (
+    finished_columns,
+    observed_columns,
+    overdue_message,
+    wished_end,
+)
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.queue import Holding, QueuedGang
 from trainway.engine.queue_entry import held_by, queued_gang
@@ -218,12 +223,8 @@ class LiveJob(StoredJob):
 
     async def _end_unstarted(self) -> None:
         """End a job as its owner wants; it has no agent, and there will be none."""
-        phase, reason = Phase.CANCELLED, "Cancelled"
         text = "it was cancelled while its agent could not be started"
-        if self.record.wanted == DEADLINE:
-            phase, reason = Phase.FAILED, "DeadlineExceeded"
-            text = overdue_message(self.record)
-        await self.insist(lambda: self.ending(phase, reason, text))
+        await self.insist(lambda: self.ending(*wished_end(self.record, text)))
 
     @property
     def _failure(self) -> str:

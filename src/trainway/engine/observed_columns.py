@@ -15,7 +15,7 @@ from trainway.engine.queues.making_room import has_left, is_leaving, left
 from trainway.engine.queues.node_limit import given_up
 from trainway.engine.record import AT_ONCE, JobRecord
 from trainway.engine.trouble import trouble_of
-from trainway.engine.wishes import DEADLINE, DELETE, ENDING, LOST, PRUNED, RESUME
+from trainway.engine.wishes import BUDGET, DEADLINE, DELETE, ENDING, LOST, PRUNED, RESUME
 from trainway.jobset.job_remarks import merged_links
 from trainway.jobset.status import moment
 
@@ -52,6 +52,15 @@ def finished_columns(record: JobRecord, time: str, wish: str = "") -> dict[str, 
 def overdue_message(record: JobRecord) -> str:
     """What is said of a job that ran past its deadline."""
     return past_timeout(record.deadline_seconds)
+
+
+def wished_end(record: JobRecord, cancelled: str) -> tuple[Phase, str, str]:
+    """The phase, reason and message of a job that ends as is wanted while no agent has it."""
+    if record.wanted == DEADLINE:
+        return Phase.FAILED, "DeadlineExceeded", overdue_message(record)
+    if record.wanted == BUDGET:
+        return Phase.FAILED, record.reason, record.message
+    return Phase.CANCELLED, "Cancelled", cancelled
 
 
 def _phase_columns(record: JobRecord, observed: Observation, *, schedules: bool) -> dict[str, Any]:
@@ -92,7 +101,7 @@ def _end_columns(record: JobRecord, observed: Observation, now: str) -> dict[str
             "reason": "DeadlineExceeded",
             "message": overdue_message(record),
         }
-    elif record.wanted == LOST and observed.phase == Phase.CANCELLED:
+    elif record.wanted in (LOST, BUDGET) and observed.phase == Phase.CANCELLED:
         columns |= {"phase": Phase.FAILED, "reason": record.reason, "message": record.message}
     elif record.reason == PRUNED and observed.phase == Phase.CANCELLED:
         columns |= {"reason": PRUNED, "message": record.message}

@@ -22,6 +22,7 @@ from sqlalchemy import (
     update,
 )
 
+from trainway.engine import event_log
 from trainway.engine.cluster.store import ClusterStore
 from trainway.engine.costs.store import CostStore, keep_spent
 from trainway.engine.database import file_of, place_of, transaction
@@ -128,9 +129,9 @@ class Store:
                 noted.added(job.phase)
                 connection.execute(insert(SPECS).values(job_id=job.id, **_stored_spec(spec)))
                 insert_labels(connection, job)
-                _append(connection, job.id, events)
+                event_log.append(connection, job.id, events)
                 for replaced in take_place(connection, job):
-                    _append(connection, replaced, [replacement(job)])
+                    event_log.append(connection, replaced, [replacement(job)])
         return True
 
     def with_key(self, key: str) -> JobRecord | None:
@@ -159,7 +160,7 @@ class Store:
                     spec = {name: json.dumps(part) for name, part in asdict(change.spec).items()}
                     made_from = update(SPECS).where(SPECS.c.job_id == change.job_id)
                     connection.execute(made_from.values(spec))
-                _append(connection, change.job_id, change.events)
+                event_log.append(connection, change.job_id, change.events)
                 outbox.append(connection, change.job_id, change.notices)
 
     def has(self, job_id: str) -> bool:
@@ -286,23 +287,3 @@ def _stored_spec(spec: JobSpec) -> dict[str, str]:
         "jobset": json.dumps(spec.jobset),
         "companions": json.dumps(spec.companions),
     }
-
-
-def _append(connection: Connection, job_id: str, events: Sequence[Event]) -> None:
-    if not events:
-        return
-    newest = select(func.coalesce(func.max(EVENTS.c.seq), 0)).where(EVENTS.c.job_id == job_id)
-    first = connection.execute(newest).scalar_one() + 1
-    rows = [
-        {
-            "job_id": job_id,
-            "seq": seq,
-            "time": event.time,
-            "type": event.type,
-            "reason": storable(event.reason[:128]),
-            "message": storable(event.message),
-            "object": storable(event.object[:253]),
-        }
-        for seq, event in enumerate(events, start=first)
-    ]
-    connection.execute(insert(EVENTS), rows)

@@ -4,6 +4,7 @@ Apart from `preparation`, which does the work, since the compiler is slow to imp
 """
 
 import hashlib
+import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -89,6 +90,9 @@ class Submission:
     """With a deadline: the place where it is not lost; the others are cheap."""
     work: float | None = None
     """How many seconds it computes until then if nothing interrupts it."""
+
+    max_cost: float | None = None
+    """How much each of its jobs may cost in all; None: anything."""
 
     @property
     def is_run(self) -> bool:
@@ -187,6 +191,7 @@ def resubmission(
         notify=record.notify_targets,
         queue=record.queue,
         kubeconfig=record.handle_data.get("kubeconfig") or (),
+        max_cost=float(json.loads(record.budget)["limit"]) if record.budget else None,
     )
 
 

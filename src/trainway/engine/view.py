@@ -6,6 +6,7 @@ from typing import Final
 from trainway.api.node_count import is_countable
 from trainway.backends.masking import masked_object
 from trainway.engine.attempts import endings_view
+from trainway.engine.costs.budget import JobBudget
 from trainway.engine.costs.rate import rates_of
 from trainway.engine.export.export import export_view
 from trainway.engine.failure import failure_view, is_retried
@@ -91,6 +92,8 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
         status["candidates"] = others
     if job.export:
         status["export"] = export_view(job)
+    if budget := JobBudget.of(job.budget):
+        status["budget"] = budget.view()
     if is_full:
         observed = job.observed_data
         position = position or (observed.get(WAITING) or {}).get("position")

@@ -12,6 +12,8 @@ DEADLINE: Final = "deadline"
 """A cancel that counts as failure."""
 LOST: Final = "lost"
 """A cancel that counts as failure too, of a job that is not to be recovered from a loss."""
+BUDGET: Final = "budget"
+"""A cancel that counts as failure too, of a job for which no money is left."""
 SUSPEND: Final = "suspend"
 BEGIN_SUSPENDED: Final = "begin-suspended"
 RESUME: Final = "resume"
@@ -19,7 +21,7 @@ RESUME: Final = "resume"
 PRUNED: Final = "Pruned"
 """The reason of a trial that its search has stopped early; what is wanted of it is a cancel."""
 
-ENDING: Final = (CANCEL, DELETE, DEADLINE, LOST)
+ENDING: Final = (CANCEL, DELETE, DEADLINE, LOST, BUDGET)
 
 
 def is_new(before: JobRecord, record: JobRecord) -> bool:

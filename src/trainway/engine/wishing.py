@@ -2,6 +2,7 @@
 
 from trainway.backends import capabilities
 from trainway.engine.live import LiveJob
+from trainway.engine.observed_columns import wished_end
 from trainway.engine.phases import WAITING, Phase
 from trainway.engine.queues.making_room import is_leaving
 from trainway.engine.record import JobRecord
@@ -41,7 +42,7 @@ def ended(live: LiveJob, wish: str) -> Change | None:
 
 def cancelled_between(live: LiveJob) -> Change:
     """It is to end while no place has it; it has ended at the last one already."""
-    change = live.ending(Phase.CANCELLED, "Cancelled", "it was cancelled between two places")
+    change = live.ending(*wished_end(live.record, "it was cancelled between two places"))
     return Change({**change.columns, "move": None}, change.events)
 
 

@@ -18,8 +18,9 @@ _TAGS: Final[dict[str, str]] = {
     Occasion.HUNG: "hourglass",
     Occasion.SUCCEEDED: "white_check_mark",
     Occasion.IDLE_GPU: "zzz",
+    Occasion.BUDGET: "money_with_wings",
 }
-_URGENT: Final = (Occasion.FAILED, Occasion.HUNG)
+_URGENT: Final = (Occasion.FAILED, Occasion.HUNG, Occasion.BUDGET)
 _SLACK: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -59,6 +60,8 @@ class Notice:
                 text = f"{name} hung on {backend} and {outcome}: {self.detail}"
             case Occasion.IDLE_GPU:
                 text = f"{name} leaves a GPU idle on {backend}: {self.detail}"
+            case Occasion.BUDGET:
+                text = f"{name} on {backend}: {self.detail}" if name else self.detail
             case _:
                 text = "This is a test of the notifications of Trainway."
         return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."

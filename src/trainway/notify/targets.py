@@ -29,6 +29,7 @@ class Occasion(StrEnum):
     FAILED = "failed"
     HUNG = "hung"
     IDLE_GPU = "idle-GPU"
+    BUDGET = "budget"
 
 
 class Form(StrEnum):

@@ -41,7 +41,7 @@ CASES = [
             (
                 'notify.a.events[0]: Unsupported value: "died": '
                 'supported values: "started", "recovered", "succeeded", "failed", "hung", '
-                '"idle-GPU"'
+                '"idle-GPU", "budget"'
             ),
         ],
     ),

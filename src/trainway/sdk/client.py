@@ -11,6 +11,7 @@ from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.address import Address
 from trainway.sdk.cluster_access import ClusterAccess
+from trainway.sdk.cost_access import CostAccess
 from trainway.sdk.job import Job
 from trainway.sdk.pipeline_placement import tasks_placed
 from trainway.sdk.pipelines import submitted
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from trainway.sdk.schedules import Schedule
 
 
-class Client(ClusterAccess, QueueAccess):
+class Client(ClusterAccess, CostAccess, QueueAccess):
     """Speaks to a server: the embedded one, which it starts when none runs, or the one named.
 
     `server` is `http://host:port` or `unix:/path`; without it TRAINWAY_SERVER counts.
@@ -107,6 +108,7 @@ class Client(ClusterAccess, QueueAccess):
         recovery_strategy: str | None = None,
         deadline: datetime | None = None,
         work: float | None = None,
+        max_cost: float | None = None,
         oversubscribe: bool = False,
         image: str | None = None,
         containers: bool = False,
@@ -148,7 +150,8 @@ class Client(ClusterAccess, QueueAccess):
         `labels={"team": "nlp"}` `jobs` finds it. With `metrics_from_logs`, True or a regular
         expression, what rank 0 prints becomes metrics. A node that is silent for `hang_timeout`
         seconds is ended after its stacks were taken. After `recover_on_exit_codes` the job restarts
-        without counting. With `health_check` its nodes are checked before it starts.
+        without counting. With `health_check` its nodes are checked before it starts. A job that
+        has cost `max_cost` dollars ends.
 
         With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
         each trial, at most `parallel` of them at a time, and gives the Run. A function gets the
@@ -180,6 +183,7 @@ class Client(ClusterAccess, QueueAccess):
             recovery_strategy=recovery_strategy,
             deadline=deadline,
             work=work,
+            max_cost=max_cost,
             oversubscribe=oversubscribe,
             image=image,
             containers=containers,
@@ -329,15 +333,6 @@ class Client(ClusterAccess, QueueAccess):
         from trainway.sdk.run_rest import RunRest  # noqa: PLC0415 - seldom needed
 
         return RunRest(self._rest.transport)
-
-    def usage(
-        self,
-        by: str | None = None,
-        key: str | None = None,
-        since: timedelta | datetime | None = None,
-    ) -> Json:
-        """GPU-hours and CPU-hours of all jobs, by `user`, `backend`, `day` or the `label` `key`."""
-        return self._rest.usage(by, key, since_text(since))
 
     def launch(  # noqa: PLR0913 - every argument is one a user may want, by name
         self,

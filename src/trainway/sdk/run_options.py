@@ -66,6 +66,7 @@ class RunOptions:
     recovery_strategy: str | None = None
     deadline: datetime | None = None
     work: float | None = None
+    max_cost: float | None = None
 
     def waiting(self) -> Json:
         """The options of a submission that say where the job may go while it waits: nowhere."""
@@ -96,6 +97,7 @@ class RunOptions:
             "oversubscribe": self.oversubscribe,
             **({"notify": list(self.notify)} if self.notify else {}),
             **({"queue": self.queue} if self.queue else {}),
+            **({} if self.max_cost is None else {"max_cost": self.max_cost}),
         }
 
     @property

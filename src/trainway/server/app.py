@@ -10,6 +10,7 @@ from trainway.server.report_intake import ReportIntake
 from trainway.server.routes.about import add_about_routes, add_backend_routes
 from trainway.server.routes.caches import add_cache_routes
 from trainway.server.routes.clouds import add_cloud_routes
+from trainway.server.routes.budgets import add_budget_routes
 from trainway.server.routes.clusters import add_cluster_routes
 from trainway.server.routes.dashboard import add_dashboard_routes
 from trainway.server.routes.docs import Description, add_docs_route, description_route
@@ -101,6 +102,7 @@ def declared_api(service: Service) -> Api:
     add_queue_routes(api, service.engine)
     add_managed_queue_routes(api, service.engine)
     add_notify_routes(api, service)
+    add_budget_routes(api, service.engine)
     add_stack_routes(api, service)
     add_dashboard_routes(api, service)
     return api

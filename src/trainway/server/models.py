@@ -131,6 +131,9 @@ class SubmitOptions(BaseModel):
     work: float | None = Field(
         None, gt=0, description="with `deadline`: how many seconds it computes in all"
     )
+    max_cost: float | None = Field(
+        None, gt=0, le=1e9, description="how many dollars each job may cost before it is ended"
+    )
     search: Json | None = Field(
         None,
         description="in place of `num_jobs`: a hyperparameter search whose trials are such jobs, "
@@ -220,6 +223,7 @@ class JobStatus(Shown):
     move: Json | None = Field(
         None, description="of a job on its way to another place: `step`, `from` and `to`"
     )
+    budget: Json | None = Field(None, description="the most that it may cost: `limit`, `warned`")
     candidates: Json | None = Field(
         None, description="of a job that waits: the other `places` it may go to, and when"
     )

@@ -45,9 +45,10 @@ def report(
         raise UsageError(f"there is no argument {key!r} here", hint=f"write --by label {key}")
     start = parse_since(since, utc_now()) if since else None
     found = connect().usage(by, key, start)
+    group = "job" if by == "attempt" else key or by or ""
     if output == "json":
         echo(to_json(found))
     elif output == "csv":
-        echo(as_csv(found, key or by or "all", with_money=with_money))
+        echo(as_csv(found, group or "all", with_money=with_money))
     else:
-        echo(table(found, key or by or "", with_money=with_money))
+        echo(table(found, group, with_money=with_money))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
+from trainway.engine.costs.budgets import Budgets, Tell
 from trainway.engine.costs.rating import Prices, Rating
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
@@ -17,13 +18,17 @@ class Costs:
         clock: Callable[[], datetime],
         live: Mapping[str, LiveJob],
         prices: Callable[[], Prices],
+        tell: Tell,
     ) -> None:
         self.rating = Rating(ledger, clock, live, prices)
+        self.budgets = Budgets(ledger, clock, live, tell)
 
     async def start(self) -> None:
         """Begin to look after them."""
         await self.rating.start()
+        await self.budgets.start()
 
     async def close(self) -> None:
         """Look after them no more."""
+        await self.budgets.close()
         await self.rating.close()

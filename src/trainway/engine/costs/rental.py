@@ -6,8 +6,8 @@ the machines are there, and those of `returned` in the one that says that they a
     change = Change({**columns, **rented(record, rental, live.now())}, events)
 
 From then on the machines cost their price, whether something runs on them or not, and `jobs show`,
-`cost-report` and budgets count it. Machines for another attempt, or elsewhere, are rented anew: that
-ends what they cost before. A job whose end is stored costs nothing after it.
+`cost-report` and budgets count it. Machines for another attempt, or elsewhere, are rented anew:
+that ends what they cost before. A job whose end is stored costs nothing after it.
 """
 
 from dataclasses import dataclass

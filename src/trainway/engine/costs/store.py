@@ -1,17 +1,20 @@
 """What deleted jobs had cost, and budgets, in the database."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
+from trainway.engine import event_log
 from trainway.engine.costs.budget import Budget
 from trainway.engine.costs.spent_job import SpentJob
 from trainway.engine.database import transaction
 from trainway.engine.notify import outbox
 from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.observation import RUNS
+from trainway.engine.record import Event
 from trainway.engine.tables import BUDGETS, JOBS, SPENT
 from trainway.engine.times import time_text
 
@@ -31,6 +34,20 @@ class CostStore:
         with self._engine.connect() as connection:
             return [SpentJob(*row) for row in connection.execute(query.limit(limit))]
 
+    def ended(self, since: str) -> list[SpentJob]:
+        """Jobs that cost something and have ended since a time, deleted ones among them."""
+        columns = [SPENT.c[each.name] for each in fields(SpentJob)]
+        query = select(*columns).where(SPENT.c.finished >= since)
+        names = ("id", *_KEPT, "observed")
+        there = select(*(JOBS.c[name] for name in names))
+        there = there.where(JOBS.c.rates.is_not(None), JOBS.c.finished >= since)
+        with self._engine.connect() as connection:
+            found = [SpentJob(*row) for row in connection.execute(query)]
+            for row in connection.execute(there).mappings():
+                kept = {name: row[name] for name in _KEPT}
+                found.append(SpentJob(job_id=row["id"], runs=_runs(row["observed"]), **kept))
+        return found
+
     def budgets(self) -> list[Budget]:
         """All budgets of months, by their names."""
         columns = [BUDGETS.c[each.name] for each in fields(Budget)]
@@ -44,13 +61,18 @@ class CostStore:
             connection.execute(delete(BUDGETS).where(BUDGETS.c.name == budget.name))
             connection.execute(insert(BUDGETS).values(asdict(budget)))
 
-    def note_budget(self, budget: Budget, notices: list[NewNotice]) -> None:
-        """Write how a budget stands together with what is to be told of it, both or neither."""
+    def note_budget(
+        self, budget: Budget, notices: Sequence[NewNotice], events: Mapping[str, Event]
+    ) -> None:
+        """Write how a budget stands together with what is told of it, of jobs too, or nothing."""
         state = {"warned": budget.warned, "spent_up": budget.spent_up}
         with transaction(self._engine) as connection:
             query = update(BUDGETS).where(BUDGETS.c.name == budget.name).values(state)
             if connection.execute(query).rowcount:
                 outbox.append(connection, "", notices)
+                known = select(JOBS.c.id).where(JOBS.c.id.in_(list(events)))
+                for job_id in list(connection.execute(known).scalars()):
+                    event_log.append(connection, job_id, [events[job_id]])
 
     def delete_budget(self, name: str) -> None:
         """Forget a budget."""
@@ -64,9 +86,12 @@ def keep_spent(connection: Connection, job_id: str) -> None:
     row = connection.execute(select(*columns).where(JOBS.c.id == job_id)).mappings().first()
     if row is None or not row["rates"]:
         return
-    observed = json.loads(row["observed"]) if row["observed"] else {}
     kept = {name: row[name] for name in _KEPT}
     kept["finished"] = kept["finished"] or time_text(datetime.now(UTC))  # it is abandoned now
-    runs = json.dumps(observed.get(RUNS) or [])
+    runs = _runs(row["observed"])
     connection.execute(delete(SPENT).where(SPENT.c.job_id == job_id))
     connection.execute(insert(SPENT).values(job_id=job_id, runs=runs, **kept))
+
+
+def _runs(observed: str) -> str:
+    return json.dumps((json.loads(observed) if observed else {}).get(RUNS) or [])

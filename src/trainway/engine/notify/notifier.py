@@ -22,7 +22,7 @@ from trainway.engine.times import time_text
 from trainway.errors import DatabaseError, NotFoundError, UsageError
 from trainway.json_types import Json
 from trainway.notify.message import TEST, HttpRequest, Notice, request
-from trainway.notify.targets import Target, is_url, target_of, url_error
+from trainway.notify.targets import Occasion, Target, is_url, target_of, url_error
 from trainway.telemetry.log_subject import job_fields
 
 log = logging.getLogger(__name__)
@@ -125,6 +125,15 @@ class Notifier:
             # Whoever asks writes them before the store is read, since one thread does both.
             self.wake()
         return found
+
+    def announced(self, detail: str) -> list[NewNotice]:
+        """What is to be told of a budget, which is that of no single job, and to whom."""
+        now = self._clock()
+        notice = Notice(str(Occasion.BUDGET), time_text(now), {}, detail)
+        targets = [each for each in self._configured() if Occasion.BUDGET in each.occasions]
+        if targets:
+            self.wake()
+        return [NewNotice(each.name, notice, now.timestamp()) for each in targets]
 
     def targets(self) -> list[Json]:
         """The targets of the settings as anybody may see them."""

@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from trainway.engine.costs.budget import JobBudget, money
 from trainway.engine.failure import is_retried
 from trainway.engine.observation import CULPRIT, HANG, IDLE_GPU
 from trainway.engine.phases import WAITING, Phase
@@ -25,6 +26,8 @@ def occasions(before: JobRecord, after: JobRecord) -> list[Occasion]:
     ended = hang_end(after)
     if ended is not None and ended != hang_end(before):
         found.append(Occasion.HUNG)
+    if after.budget and after.budget != before.budget and _warned(after):
+        found.append(Occasion.BUDGET)
     if before.phase == after.phase:
         return found
     has_restarted = before.phase == Phase.RESTARTING or bool(after.restarts or after.attempt)
@@ -75,6 +78,16 @@ def idle_gpu(record: JobRecord) -> str:
     return str(record.observed_data.get(IDLE_GPU) or "")
 
 
+def _warned(record: JobRecord) -> str:
+    budget = JobBudget.of(record.budget)
+    return "" if budget is None else budget.warned
+
+
+def _little_left(record: JobRecord) -> str:
+    budget = JobBudget.of(record.budget)
+    return "" if budget is None else f"80 % of its budget of {money(budget.limit)} is spent"
+
+
 def notice_of(record: JobRecord, occasion: Occasion, time: str) -> Notice:
     """What is told of a job."""
     shown = job_view(record, [])
@@ -88,6 +101,8 @@ def notice_of(record: JobRecord, occasion: Occasion, time: str) -> Notice:
         **{name: status[name] for name in ("phase", "reason", "message", "startTime")},
         **{name: status[name] for name in ("completionTime", "restarts", "exitCode")},
     }
+    if occasion == Occasion.BUDGET:
+        return Notice(str(occasion), time, job, _little_left(record))
     if occasion == Occasion.IDLE_GPU:
         return Notice(str(occasion), time, job, idle_gpu(record))
     ended = hang_end(record) if occasion == Occasion.HUNG else None

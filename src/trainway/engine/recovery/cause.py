@@ -1,4 +1,4 @@
-"""Why an attempt of a job ended, in one of eight words, and what follows from each. Pure.
+"""Why an attempt of a job ended, in one of nine words, and what follows from each. Pure.
 
 This is the one place that knows. The store keeps the word with each attempt, and the command line,
 the API, events and metrics show it. Who restarts a job is its backend; `RULES` says what that comes
@@ -31,6 +31,8 @@ class Cause(StrEnum):
     """Nothing of it could be started: no such program or image, no such place, no room ever."""
     AGENT_LOST = "AgentLost"
     """The process of Trainway that ran it died, or failed itself."""
+    BUDGET = "Budget"
+    """No money was left for it."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ RULES: Final[Mapping[Cause, Rule]] = {
     Cause.HANG: Rule(is_retried=True, counts=True),
     Cause.REFUSED: Rule(is_retried=True, counts=True),
     Cause.AGENT_LOST: Rule(is_retried=True, counts=True),
+    Cause.BUDGET: Rule(is_retried=False, counts=False),
 }
 """An exit code of `recover_on_exit_codes` never counts, whatever the rule of its cause says. A lost
 agent counts, since it may be the job that kills it: one that takes all memory would never end. The
@@ -63,6 +66,7 @@ _C = Cause
 _REASONS: Final[Mapping[str, Cause]] = {
     **dict.fromkeys(("PreemptionByScheduler", "Preempting", "Preempted"), _C.PREEMPTED),
     **dict.fromkeys(("DeadlineExceeded", "TimeLimit", "Deadline"), _C.TIMEOUT),
+    "BudgetExceeded": _C.BUDGET,
     **dict.fromkeys(("OOMKilled", "OutOfMemory"), _C.OUT_OF_MEMORY),
     **dict.fromkeys(("AgentLost", "AgentError", "AgentFailed", "NoResult", "Lost"), _C.AGENT_LOST),
     **dict.fromkeys(("FailedCreate", "StartError", "ContainerCannotRun", "DoesNotFit",

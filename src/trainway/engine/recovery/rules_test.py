@@ -62,8 +62,10 @@ def test_an_agent_follows_the_rule(case: Case) -> None:
     assert (after(case.pod, restarts=0).terminal_state == "Failed") is rule.counts
 
 
-def test_every_cause_but_one_is_tried() -> None:
-    assert set(Cause) - {case.cause for case in CASES} == {Cause.TIMEOUT}
+def test_every_cause_but_those_that_end_a_job_is_tried() -> None:
+    left = {Cause.TIMEOUT, Cause.BUDGET}
+    assert set(Cause) - {case.cause for case in CASES} == left
+    assert not any(RULES[cause].is_retried for cause in left)
 
 
 def test_an_exit_code_that_is_named_does_not_count() -> None:
