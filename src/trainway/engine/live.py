@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
+from trainway.api.timeout import past_timeout
 from trainway.backends import capabilities
 from trainway.backends.base import AgentStartError, Backend, Devices, Update, Workload
 from trainway.engine.agent_starts import USUAL, FailedStarts, StartPolicy
@@ -24,12 +25,7 @@ from trainway.engine.metrics.job_metrics import JobMetrics
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.observation import Observation
-from trainway.engine.observed_columns import (
-    finished_columns,
-    observed_columns,
-    overdue_message,
-    wished_end,
-)
+from trainway.engine.observed_columns import finished_columns, observed_columns, wished_end
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.queue import Holding, QueuedGang
 from trainway.engine.queue_entry import held_by, queued_gang
@@ -389,7 +385,8 @@ class LiveJob(StoredJob):
     def _overdue(self) -> Change | None:
         if self.record.phase not in LIVE or self.record.wanted in ENDING:
             return None
-        event = self.event("DeadlineExceeded", overdue_message(self.record), kind="Warning")
+        said = past_timeout(self.record.deadline_seconds)
+        event = self.event("DeadlineExceeded", said, kind="Warning")
         return Change({"wanted": DEADLINE, "phase": Phase.STOPPING}, [event])
 
     def _is_over(self) -> bool:
