@@ -1,10 +1,12 @@
 """What the optimizer chose, as tables and as JSON."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from trainway.cli.columns import Columns
 from trainway.json_types import Json
 from trainway.optimizer.candidates import of_all_nodes
+from trainway.optimizer.own_machines import OwnOffer
 from trainway.optimizer.plan import Choice, Plan
 from trainway.optimizer.request import TaskRequest
 from trainway.optimizer.rules import REASONS
@@ -13,7 +15,7 @@ from trainway.optimizer.search import RegionOffer, Search
 _HEADER: Final = ("INFRA", "INSTANCE", "vCPUs", "Mem(GB)", "GPUS", "COST($)", "CHOSEN")
 
 
-def as_json(plan: Plan) -> Json:
+def as_json(plan: Plan, own: Sequence[Sequence[OwnOffer]]) -> Json:
     """The choices for programs; a price is that of one node, the last one that of all."""
     tasks = [
         {
@@ -28,24 +30,48 @@ def as_json(plan: Plan) -> Json:
                 "nodes": choice.request.nodes,
             },
             "candidates": choice.candidates,
+            **({"own": [_own_json(each) for each in offers]} if offers else {}),
         }
-        for choice in plan.choices
+        for choice, offers in zip(plan.choices, own, strict=True)
     ]
     return {"tasks": tasks, "hourly_price": plan.hourly_price, "total_cost": plan.total_cost}
 
 
-def as_table(choice: Choice, task: TaskRequest, search: Search) -> str:
+def as_table(
+    choice: Choice, task: TaskRequest, search: Search, own: Sequence[OwnOffer] = ()
+) -> str:
     """SkyPilot's table: the best of each cloud, and which of them was chosen."""
     nodes = choice.request.nodes
     heading = f"Considered resources ({nodes} node{'' if nodes == 1 else 's'}):\n"
     rows = [_row(choice, offer, search) for offer in _of_clouds(choice, task, search)]
+    rows += [_own_row(offer) for offer in own]
     text = heading + Columns(_HEADER).table(rows)
-    if choice.candidates > len(rows):
+    price = (choice.offer.hourly(spot=choice.request.spot) or 0) * nodes
+    if own and float(own[0].hourly * own[0].request.nodes) <= price:
+        text += (
+            f"{own[0].place} costs no more, if it has room: trainway plan says so, and trainway run"
+            f" --on {own[0].place} takes it.\n"
+        )
+    if choice.candidates > len(rows) - len(own):
         text += f"{choice.candidates:,} offers fit; the table has the cheapest of each cloud.\n"
     for rule, count in search.left_out(choice.request).items():
         types = "1 machine type is" if count == 1 else f"{count} machine types are"
         text += f"{types} left out: {REASONS[rule]} (--allow {rule} takes them in).\n"
     return text
+
+
+def _own_json(offer: OwnOffer) -> Json:
+    price = float(offer.hourly)
+    return {"place": offer.place, "hourly_price": price, "nodes": offer.request.nodes}
+
+
+def _own_row(offer: OwnOffer) -> tuple[str, ...]:
+    found = offer.request.accelerator
+    gpus = f"{found.name}:{found.count:g}" if found else "-"
+    cost = offer.hourly * offer.request.nodes
+    cpus = offer.request.cpus
+    shown = f"{cost:.4g}" if offer.hourly < 1 else f"{cost:.2f}"
+    return offer.place, "(own)", "-" if cpus is None else f"{cpus.value:g}", "-", gpus, shown, ""
 
 
 def _of_clouds(choice: Choice, task: TaskRequest, search: Search) -> list[RegionOffer]:

@@ -12,9 +12,11 @@ from trainway.cli.catalog_reading import user_catalog
 from trainway.cli.job_options import output_option
 from trainway.cli.optimizer_text import as_json, as_table
 from trainway.cli.output import echo, echo_line, to_json
+from trainway.cli.own_price_reading import user_prices
 from trainway.cli.reading import read_inputs
 from trainway.cli.refusal import RefusedError
 from trainway.errors import InvalidError, UsageError
+from trainway.optimizer.own_machines import OwnOffer, own_offers
 from trainway.optimizer.plan import Objective, Plan, plan
 from trainway.optimizer.regions import HOME, PARTS
 from trainway.optimizer.request import TaskRequest, task_request
@@ -30,7 +32,8 @@ trainway optimize task.yaml -o json
 
 Every instance type, region and zone of the catalog that fits is considered. A pipeline is
 optimised as a whole, with what it costs to bring data from one region to another (`outputs` of a
-task). Nothing is launched, and clouds that Trainway cannot launch on are considered too.
+task). Own machines stand beside them where config.yaml has prices. Nothing is launched, and clouds
+that Trainway cannot launch on are considered too.
 
 Of equal prices a region near you counts (--near), then the cloud and region that come first in the
 alphabet. TRAINWAY_CATALOG names a folder of catalog files, one CLOUD.csv or CLOUD.csv.gz each.
@@ -74,10 +77,12 @@ def command(
     with user_catalog() as catalog:
         search = Search(catalog, allowing(allow))
         found = plan(search, requests, after, objective=Objective(minimize), near=near)
+        prices = user_prices()
+        own = [own_offers(each.requests, prices) for each in requests]
         if output == "json":
-            echo(to_json(as_json(found)))
+            echo(to_json(as_json(found, own)))
         else:
-            _show(found, requests, search)
+            _show(found, requests, search, own)
     return 0
 
 
@@ -105,10 +110,12 @@ def _at(task: TaskRequest, places: list[Infra]) -> TaskRequest:
     return task.at(places) if places else task
 
 
-def _show(found: Plan, requests: list[TaskRequest], search: Search) -> None:
-    for choice, task in zip(found.choices, requests, strict=True):
+def _show(
+    found: Plan, requests: list[TaskRequest], search: Search, own: list[list[OwnOffer]]
+) -> None:
+    for choice, task, ours in zip(found.choices, requests, own, strict=True):
         title = f"Task {choice.name}. " if len(requests) > 1 else ""
-        echo(title + as_table(choice, task, search))
+        echo(title + as_table(choice, task, search, ours))
     if len(requests) > 1:
         echo_line(
             f"All tasks together: ${found.total_cost:.2f} if each takes an hour, of which data"

@@ -29,6 +29,7 @@ def catalog(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (folder / "lambda.csv").write_text(HEADER + LAMBDA)
     monkeypatch.setenv("TRAINWAY_CATALOG", str(folder))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
 
 
@@ -126,3 +127,22 @@ def test_gpus_are_listed_and_shown() -> None:
     missing = invoke("gpus", "show", "A10")
     assert missing.exit_code == 3
     assert "Did you mean A100?" in missing.stderr
+
+
+def test_own_machines_stand_beside_clouds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path))
+    prices = "{ssh/lab: {node: 0.5, gpus: {A100: 1.25}}, slurm: 3, local: {gpus: {T4: 0.1}}}"
+    (tmp_path / "config.yaml").write_text(f"limits: {{}}\nprices: {prices}\n")
+    file = task("{accelerators: a100:8}")
+    answer = json.loads(invoke("optimize", file, "-o", "json").stdout)
+    assert answer["tasks"][0]["own"] == [{"place": "ssh/lab", "hourly_price": 10.5, "nodes": 2}]
+    text = invoke("optimize", file).stdout
+    assert "ssh/lab             (own)         -      -        a100:8  21.00" in text
+    assert "ssh/lab costs no more, if it has room" in text
+    named = invoke("optimize", task("{accelerators: A100:8, infra: aws}"), "-o", "json")
+    assert "own" not in json.loads(named.stdout)["tasks"][0]
+    cpus = json.loads(invoke("optimize", task("{cpus: 4+}"), "-o", "json").stdout)
+    assert [each["place"] for each in cpus["tasks"][0]["own"]] == ["local", "ssh/lab", "slurm"]
+    (tmp_path / "config.yaml").write_text("prices: {ssh: cheap}\n")
+    wrong = invoke("optimize", file)
+    assert (wrong.exit_code, "prices.ssh" in wrong.stderr) == (1, True)
