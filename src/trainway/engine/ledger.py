@@ -6,7 +6,7 @@ committed, what is stored counts.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -16,6 +16,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from trainway.engine.change_feed import ChangeFeed
 from trainway.engine.changes import Changes
+from trainway.engine.cluster.record import ClusterRecord
+from trainway.engine.costs.spent_job import SpentJob
 from trainway.engine.damage import suspect
 from trainway.engine.database_failure import DamagedError, database_error, uncertain
 from trainway.engine.record import Event, JobRecord
@@ -23,6 +25,7 @@ from trainway.engine.run.record import RunRecord
 from trainway.engine.store import Changes as Columns
 from trainway.engine.store import JobChange, Store
 from trainway.errors import DatabaseError
+from trainway.json_types import Json
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,6 +47,25 @@ class Observer(Protocol):
         ...
 
 
+class Bills:
+    """What clusters cost; by itself, nothing is known of it."""
+
+    def columns(self, record: ClusterRecord) -> dict[str, Any]:
+        """What the bill of a cluster adds to a change that makes it this one."""
+        del record
+        return {}
+
+    def spent(self, record: ClusterRecord) -> SpentJob | None:
+        """What is kept of one that is being forgotten."""
+        del record
+        return None
+
+    def view(self, record: ClusterRecord) -> Json:
+        """What is shown of its cost."""
+        del record
+        return {}
+
+
 class Ledger:
     """Runs calls of the store in a thread of their own."""
 
@@ -56,6 +78,9 @@ class Ledger:
         self.observers: list[Observer] = []
         self.derived: list[Callable[[JobRecord, JobRecord], dict[str, Any]]] = []
         """What else changes of a job when its record becomes another, in the same transaction."""
+        self.bills = Bills()
+        self.repriced: list[Callable[[], Awaitable[None]]] = []
+        """Called when prices have become other ones."""
         self._thread = ThreadPoolExecutor(1, "store")
 
     def call(

@@ -15,6 +15,7 @@ from trainway.backends.capabilities import keeping_logs
 from trainway.backends.registry import Registry
 from trainway.engine.attempts import attempts_view
 from trainway.engine.change_feed import ChangeFeed
+from trainway.engine.costs.cluster_bill import used_cluster
 from trainway.engine.costs.rate import rates_of
 from trainway.engine.ids import before
 from trainway.engine.job_filter import EVERY_JOB, Filter
@@ -211,6 +212,8 @@ class Reading:
         while deleted := await self._ledger.call(self._store.costs.spent, cursor, _USAGE_BATCH):
             report.add(used_before(job) for job in deleted)
             cursor = deleted[-1].job_id
+        clusters = await self._ledger.call(self._store.clusters.all)
+        report.add(used_cluster(each, now) for each in clusters if each.rates)
         return report.to_dict()
 
     async def events(self, ref: str, after: int = 0) -> list[Event]:

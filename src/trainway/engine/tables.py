@@ -211,6 +211,8 @@ CLUSTERS: Final = Table(
     Column("placed", Text, nullable=False),
     Column("last_job", Integer, nullable=False),
     Column("worker_pool", String(63), nullable=False, server_default=""),
+    Column("rates", Text, nullable=True),
+    Column("runs", Text, nullable=True),
 )
 
 WORKER_POOLS: Final = Table(
@@ -330,7 +332,7 @@ SPENT: Final = Table(
     Column("rates", Text, nullable=False),
     Column("finished", String(32), nullable=False),
 )
-"""What jobs had cost that are deleted: money that was spent stays spent."""
+"""What deleted jobs and clusters had cost: money that was spent stays spent."""
 
 BUDGETS: Final = Table(
     "budgets",

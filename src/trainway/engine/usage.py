@@ -16,6 +16,7 @@ from trainway.engine.attempt_runs import Runs, seconds_of
 from trainway.engine.costs.cost import Cost, Piece, by_attempt, pieces, shown, total
 from trainway.engine.costs.rate import Rate, rates_of
 from trainway.engine.costs.spent_job import SpentJob
+from trainway.families.builtin import HELD
 from trainway.jobset.labels import USER
 from trainway.jobset.quantity import Quantity
 from trainway.jobset.status import moment
@@ -35,6 +36,7 @@ class Grouping(StrEnum):
     DAY = "day"
     JOB = "job"
     ATTEMPT = "attempt"
+    CLUSTER = "cluster"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ class UsedJob:
     """What it costs for each hour, and since when; empty: nobody has said."""
     id: str = ""
     name: str = ""
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether it is a cluster, which costs what no job of it does."""
+        return bool(self.costs) and self.backend == f"{HELD}/{self.name}"
 
 
 @dataclass
@@ -178,9 +185,9 @@ class UsageReport:
                 self.total.spend(cost)
             found = {group for group, _ in (*spans, *costs)}
             for group in found:
-                self.groups[group].jobs += 1
-                self._names[group] = job.name
-            self.total.jobs += bool(found)
+                self.groups[group].jobs += not job.is_cluster
+                self._names[group] = f"cluster {job.name}" if job.is_cluster else job.name
+            self.total.jobs += bool(found) and not job.is_cluster
 
     def to_dict(self) -> Json:
         """As the API shows it: the days in order, of everything else the largest users first."""
@@ -230,6 +237,9 @@ class UsageReport:
                 return f"{job.id}/{attempt}"
             case Grouping.BACKEND:
                 return job.backend
+            case Grouping.CLUSTER:
+                family, _, name = job.backend.partition("/")
+                return name if family == HELD else ""
             case Grouping.USER:
                 return job.labels.get(USER, "")
             case Grouping.LABEL:

@@ -14,7 +14,7 @@ from trainway.errors import UsageError
     type=click.Choice(GROUPS),
     default="job",
     show_default=True,
-    help="Add up by job, attempt, user, backend, day or by a label.",
+    help="Add up by job, attempt, cluster, user, backend, day or by a label.",
 )
 @click.option("--since", metavar="TIME", help="Only costs of the last 7d, or since 2026-11-15.")
 @click.option("--days", type=click.IntRange(1), help="Only costs of so many days until now.")

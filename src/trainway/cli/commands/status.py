@@ -6,6 +6,7 @@ from trainway.cli.cluster_connection import chosen, connect
 from trainway.cli.cluster_options import clusters_argument
 from trainway.cli.cluster_text import CLUSTERS, cluster_row
 from trainway.cli.columns import Columns
+from trainway.cli.cost_text import money, spent
 from trainway.cli.job_options import output_option
 from trainway.cli.job_text import utc_now
 from trainway.cli.output import echo, echo_line, to_json_list
@@ -38,7 +39,14 @@ def command(clusters: tuple[str, ...], output: str, ip: bool, refresh: bool) -> 
         echo(to_json_list(found))
     elif found:
         now = utc_now()
-        echo(Columns(CLUSTERS).table([cluster_row(item, now) for item in found]))
+        rows = [cluster_row(item, now) for item in found]
+        costs = [spent(item["status"], now) for item in found]
+        header = CLUSTERS
+        if any(cost is not None for cost in costs):
+            header = (*CLUSTERS, "COST")
+            told = ["-" if cost is None else money(cost) for cost in costs]
+            rows = [[*row, cost] for row, cost in zip(rows, told, strict=True)]
+        echo(Columns(header).table(rows))
         for item in found:
             if item["status"]["message"]:
                 echo_line(f"{item['metadata']['name']}: {item['status']['message']}")

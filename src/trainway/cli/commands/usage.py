@@ -13,7 +13,7 @@ from trainway.cli.usage_table import as_csv, table
 from trainway.errors import UsageError
 
 _LABEL: Final = "label"
-GROUPS: Final = ("user", _LABEL, "backend", "day", "job", "attempt")
+GROUPS: Final = ("user", _LABEL, "backend", "day", "job", "attempt", "cluster")
 
 
 @click.command("usage")
@@ -21,7 +21,7 @@ GROUPS: Final = ("user", _LABEL, "backend", "day", "job", "attempt")
 @click.option(
     "--by",
     type=click.Choice(GROUPS),
-    help="Add up by user, backend, day, job, attempt or by a label.",
+    help="Add up by user, backend, day, job, attempt, cluster or by a label.",
 )
 @click.option("--since", metavar="TIME", help="Only hours of the last 7d, or since 2026-11-15.")
 @output_option(("table", "json", "csv"))

@@ -37,6 +37,7 @@ class ClusterBook:
         self._worker_changed = worker_changed
         self._adding = asyncio.Lock()
         self._background = Background()
+        ledger.repriced.append(self._reprice)
 
     @cached_property
     def agents(self) -> Agents:
@@ -53,6 +54,10 @@ class ClusterBook:
         if found is None:
             raise unknown(name, self.records)
         return found
+
+    async def _reprice(self) -> None:
+        for name in list(self.records):
+            await self.note(name)
 
     async def close(self) -> None:
         """Write nothing any more."""
@@ -75,6 +80,10 @@ class ClusterBook:
 
     async def _change(self, name: str, columns: Mapping[str, object]) -> None:
         if name not in self.records:
+            return
+        changed = self.records[name].changed(columns)
+        columns = {**columns, **self._ledger.bills.columns(changed)}
+        if not columns:
             return
         changed = self.records[name].changed(columns)
         writing = self._ledger.call(self._write, changed, columns)
@@ -153,5 +162,6 @@ class ClusterBook:
                 log.warning("cluster %s: its state is not kept: %s", record.name, error)
 
     def _remove(self, name: str) -> None:
-        self._store.remove(name)
+        gone = self.records.get(name)
+        self._store.remove(name, None if gone is None else self._ledger.bills.spent(gone))
         self.agents.forget(name)

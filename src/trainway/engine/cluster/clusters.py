@@ -383,8 +383,8 @@ class Clusters:
         return jobs
 
     def _view(self, record: ClusterRecord) -> Json:
-        active = len(self._around.jobs(record.backend))
-        return cluster_view(record, self.agents.directory(record.name), active)
+        folder, active = self.agents.directory(record.name), self._around.jobs(record.backend)
+        return cluster_view(record, folder, len(active), self._around.ledger.bills.view(record))
 
     def _settle_soon(self, name: str) -> None:
         """Do it in the background."""

@@ -55,6 +55,10 @@ class ClusterRecord:
     last_job: int = 0
     worker_pool: str = ""
     """The worker pool that it is a worker of; empty: somebody launched it."""
+    rates: str | None = None
+    """What it costs for each hour, as `costs.rate` has it; None: nobody has said a price."""
+    runs: str | None = None
+    """When it was up, as `attempt_runs` has it."""
 
     @property
     def backend(self) -> str:
@@ -128,8 +132,8 @@ class ClusterRecord:
         return replace(self, **values)
 
 
-def cluster_view(record: ClusterRecord, directory: str, jobs: int) -> Json:
-    """The cluster as the API shows it; `jobs` are those that run or wait."""
+def cluster_view(record: ClusterRecord, directory: str, jobs: int, cost: Json) -> Json:
+    """The cluster as the API shows it; `jobs` are those that run or wait, `cost` is its bill."""
     autostop = record.autostop_data
     shown = None
     if autostop is not None:
@@ -155,5 +159,6 @@ def cluster_view(record: ClusterRecord, directory: str, jobs: int) -> Json:
             "activeJobs": jobs,
             "directory": directory if record.is_local else None,
             "stoppable": record.is_stoppable,
+            **cost,
         },
     }

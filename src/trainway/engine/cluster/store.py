@@ -1,15 +1,16 @@
 """Where clusters are kept, beside the jobs."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Final
 
 from sqlalchemy import Engine, delete, insert, select, update
 
 from trainway.engine.cluster.record import ClusterRecord
+from trainway.engine.costs.spent_job import SpentJob
 from trainway.engine.database import transaction
 from trainway.engine.record import storable
-from trainway.engine.tables import CLUSTERS
+from trainway.engine.tables import CLUSTERS, SPENT
 
 _ALL: Final = [CLUSTERS.c[field.name] for field in fields(ClusterRecord)]
 
@@ -49,7 +50,10 @@ class ClusterStore:
             query = select(CLUSTERS.c.last_job).where(CLUSTERS.c.name == name)
             return int(connection.execute(query).scalar() or 0)
 
-    def remove(self, name: str) -> None:
-        """Forget one; its jobs stay."""
+    def remove(self, name: str, spent: SpentJob | None = None) -> None:
+        """Forget one; its jobs stay, and what it had cost."""
         with transaction(self._engine) as connection:
+            if spent is not None:
+                connection.execute(delete(SPENT).where(SPENT.c.job_id == spent.job_id))
+                connection.execute(insert(SPENT).values(asdict(spent)))
             connection.execute(delete(CLUSTERS).where(CLUSTERS.c.name == name))

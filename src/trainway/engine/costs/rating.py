@@ -14,8 +14,11 @@ from typing import Any, Final
 
 from trainway.backends.demand import Demand
 from trainway.engine.background import Background
+from trainway.engine.cluster.record import ClusterRecord
+from trainway.engine.costs.cluster_bill import bill, billed, cost_view
 from trainway.engine.costs.rate import Columns, Rate, rates_of, with_rate
-from trainway.engine.ledger import Ledger
+from trainway.engine.costs.spent_job import SpentJob
+from trainway.engine.ledger import Bills, Ledger
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.placement.prices import hourly_price
 from trainway.engine.queue_entry import demand_of
@@ -25,6 +28,7 @@ from trainway.engine.times import time_text
 from trainway.errors import DatabaseError
 from trainway.families.builtin import HELD
 from trainway.families.table import name_of
+from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +58,26 @@ def rated(record: JobRecord, prices: Prices, now: str) -> Columns:
     return with_rate(rates, rate)
 
 
+class PricedClusters(Bills):
+    """Clusters cost what the prices say while they are up."""
+
+    def __init__(self, prices: Callable[[], Prices], now: Callable[[], str]) -> None:
+        self._prices = prices
+        self._now = now
+
+    def columns(self, record: ClusterRecord) -> Columns:
+        """As the prices are."""
+        return billed(record, self._prices(), self._now())
+
+    def spent(self, record: ClusterRecord) -> SpentJob | None:
+        """Until now."""
+        return bill(record, self._now())
+
+    def view(self, record: ClusterRecord) -> Json:
+        """As that of a job."""
+        return cost_view(record)
+
+
 class Rating:
     """Keeps the rates of all jobs that run as the prices are."""
 
@@ -64,12 +88,14 @@ class Rating:
         live: Mapping[str, StoredJob],
         prices: Callable[[], Prices],
     ) -> None:
+        self._ledger = ledger
         self._clock = clock
         self._live = live
         self._prices = prices
         self._known: Prices = {}
         self._background = Background()
         ledger.derived.append(self.columns)
+        ledger.bills = PricedClusters(prices, self._now)
 
     def columns(self, before: JobRecord, after: JobRecord) -> Columns:
         """What a change of a job changes of its rates; most changes do not."""
@@ -97,6 +123,8 @@ class Rating:
         self._known = prices
         for live in list(self._live.values()):
             await live.insist(partial(self._repriced, live))
+        for look in self._ledger.repriced:
+            await look()
 
     def _repriced(self, live: StoredJob) -> Change | None:
         if live.record.phase not in _RATED:

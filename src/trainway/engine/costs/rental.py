@@ -1,7 +1,8 @@
 """What rented machines cost, for those who rent them and give them back. Pure.
 
-Whoever launches machines for a job writes the columns of `rented` in the very change that says that
-the machines are there, and those of `returned` in the one that says that they are gone:
+Whoever launches machines for a job, or for a cluster, writes the columns of `rented` in the very
+change that says that they are there, and those of `returned` in the one that says that they are
+gone:
 
     change = Change({**columns, **rented(record, rental, live.now())}, events)
 
@@ -13,6 +14,7 @@ that ends what they cost before. A job whose end is stored costs nothing after i
 from dataclasses import dataclass
 from decimal import Decimal
 
+from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.costs.rate import Columns, Rate, rates_of, with_rate
 from trainway.engine.record import JobRecord
 
@@ -32,8 +34,8 @@ class Rental:
     """What an hour of one node costs on demand; None: nobody knows, or it is not spot."""
 
 
-def rented(record: JobRecord, rental: Rental, now: str) -> Columns:
-    """The columns of a job that has these machines from now on."""
+def rented(record: JobRecord | ClusterRecord, rental: Rental, now: str) -> Columns:
+    """The columns of a job or cluster that has these machines from now on."""
     full = rental.on_demand
     rate = Rate(
         since=now,
@@ -45,13 +47,13 @@ def rented(record: JobRecord, rental: Rental, now: str) -> Columns:
         instance_type=rental.instance_type,
         is_spot=rental.is_spot,
         on_demand=None if full is None else full * rental.nodes,
-        attempt=record.attempt,
+        attempt=record.attempt if isinstance(record, JobRecord) else 0,
     )
     return with_rate(rates_of(record.rates), rate)
 
 
-def returned(record: JobRecord, now: str) -> Columns:
-    """The columns of a job whose machines are gone; empty: it has none."""
+def returned(record: JobRecord | ClusterRecord, now: str) -> Columns:
+    """The columns of a job or cluster whose machines are gone; empty: it has none."""
     rates = rates_of(record.rates)
     last = rates[-1] if rates else None
     if last is None or not last.is_rented or not last.hourly:

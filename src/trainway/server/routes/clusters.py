@@ -12,6 +12,7 @@ from trainway.server.json_answer import JsonAnswer
 from trainway.server.models import Job, Shown
 from trainway.server.paths import BASE_PATH
 from trainway.server.service import Service
+from trainway.server.usage_models import COST, SAVED
 
 MOST_NODES = 10_000
 _MOST_MINUTES = 2**31
@@ -98,6 +99,10 @@ class ClusterStatus(Shown):
     active_jobs: int = Field(description="how many of its jobs run or wait")
     directory: str | None = Field(description="its folder, where it is on the server's machine")
     stoppable: bool = Field(description="whether it can be stopped and started again")
+    cost: float | None = Field(None, description=COST)
+    saved: float | None = Field(None, description=SAVED)
+    cost_since: str | None = Field(None, description="what it cost from then on is not in the sum")
+    price_per_hour: float | None = Field(None, description="what it costs meanwhile")
 
 
 class ClusterInfo(Shown):

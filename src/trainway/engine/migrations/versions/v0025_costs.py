@@ -1,4 +1,4 @@
-"""What jobs cost and may cost, what deleted ones had cost, and budgets of months."""
+"""What jobs and clusters cost and may cost, what deleted ones had cost, and budgets of months."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,6 +11,8 @@ def upgrade() -> None:
     """Add the columns and make the tables."""
     op.add_column("jobs", sa.Column("rates", sa.Text(), nullable=True))
     op.add_column("jobs", sa.Column("budget", sa.Text(), nullable=True))
+    op.add_column("clusters", sa.Column("rates", sa.Text(), nullable=True))
+    op.add_column("clusters", sa.Column("runs", sa.Text(), nullable=True))
     op.create_table(
         "spent",
         sa.Column("job_id", sa.String(12), nullable=False),
@@ -39,5 +41,7 @@ def downgrade() -> None:
     """Remove them; what jobs cost is forgotten."""
     op.drop_table("budgets")
     op.drop_table("spent")
+    op.drop_column("clusters", "runs")
+    op.drop_column("clusters", "rates")
     op.drop_column("jobs", "budget")
     op.drop_column("jobs", "rates")
