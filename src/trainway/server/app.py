@@ -8,9 +8,9 @@ from trainway.server.bound_route import BoundRoute
 from trainway.server.errors import HANDLERS
 from trainway.server.report_intake import ReportIntake
 from trainway.server.routes.about import add_about_routes, add_backend_routes
+from trainway.server.routes.budgets import add_budget_routes
 from trainway.server.routes.caches import add_cache_routes
 from trainway.server.routes.clouds import add_cloud_routes
-from trainway.server.routes.budgets import add_budget_routes
 from trainway.server.routes.clusters import add_cluster_routes
 from trainway.server.routes.dashboard import add_dashboard_routes
 from trainway.server.routes.docs import Description, add_docs_route, description_route
