@@ -191,6 +191,8 @@ class BackendSettings:
     """The kubeconfig files of whoever submits; none: those that the server itself finds."""
     backends: "Callable[[str], Backend]" = field(default=no_backends, compare=False)
     """The backends of the same server by name, for one that runs jobs on nodes of others."""
+    family: str = ""
+    """What the name begins with: `k8s` of `k8s/test/ml`."""
 
 
 class AgentStartError(UnavailableError):

@@ -17,8 +17,8 @@ class ClusterHolder(Protocol):
         """The full name of an infrastructure; raises why a cluster cannot be there."""
         ...
 
-    def pool(self, infra: str) -> str:
-        """The name of the agent that keeps clusters there."""
+    def pool(self, infra: str, cluster: str) -> str:
+        """The name of the agent that keeps a cluster there."""
         ...
 
     def hosts(self, infra: str) -> list[Json]:

@@ -59,7 +59,13 @@ class Registry:
         family = self._family(name)
         files = tuple(kubeconfig) if Carried.KUBECONFIG in family.carries else ()
         if (name, files) not in self._made:
-            settings = replace(self._settings, target=target, kubeconfig=files, backends=self.get)
+            settings = replace(
+                self._settings,
+                family=family.name,
+                target=target,
+                kubeconfig=files,
+                backends=self.get,
+            )
             self._made[name, files] = self._load(family, name)(settings)
         return self._made[name, files]
 

@@ -67,7 +67,8 @@ def infra_option(command: Command) -> Command:
         "infra",
         default="",
         metavar="INFRA",
-        help="Where to make the cluster: local, ssh/POOL or slurm/CLUSTER[/PARTITION].",
+        help="Where to make the cluster: local, ssh/POOL, slurm/CLUSTER[/PARTITION], or a cloud: "
+        "aws, aws/us-east-1, cloud.",
         shell_complete=complete_cluster_infras,
     )(command)
 

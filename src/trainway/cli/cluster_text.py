@@ -41,10 +41,12 @@ def cluster_row(cluster: Json, now: datetime) -> list[str]:
 
 
 def resources(cluster: Json) -> str:
-    """`2x(cpus=4, mem=16Gi, A100:8)`."""
-    spec = cluster["spec"]
+    """`2x(cpus=4, mem=16Gi, A100:8)`; of rented ones also the type."""
+    spec, rental = cluster["spec"], cluster["status"].get("rental")
     each = spec["resources"]
     parts = [f"cpus={each['cpus']}"]
+    if rental:
+        parts.insert(0, f"{rental['instanceType']}{'[spot]' if rental['spot'] else ''}")
     if each["memory"] not in ("", "0"):
         parts.append(f"mem={each['memory']}")
     if each.get("accelerators"):

@@ -79,6 +79,8 @@ class Family:
     places: Places | None = field(default_factory=Places)
     """The places of the family; None if there is only one, whose name is that of the family."""
     clusters: Clusters = Clusters.NONE
+    rents: bool = False
+    """Whether its machines are rented for a cluster, and given back after it."""
     options: str = ""
     """The name under which a job or cluster may carry options for the family's own submit
     command."""

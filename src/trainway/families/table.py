@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainway.errors import TrainwayError
 from trainway.families.builtin import BUILTIN, HERE
+from trainway.families.clouds import CLOUDS
 from trainway.families.family import Family
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class BackendError(TrainwayError):
 def family_of(place: str | None) -> Family:
     """The row of the family that a place belongs to; None stands for this machine."""
     name = name_of(place)
-    return BUILTIN.get(name) or _installed(name) or Family(name, backend="")
+    return BUILTIN.get(name) or CLOUDS.get(name) or _installed(name) or Family(name, backend="")
 
 
 def name_of(place: str | None) -> str:

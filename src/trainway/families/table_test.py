@@ -51,8 +51,8 @@ def test_a_place_belongs_to_the_family_that_it_begins_with(place: str | None, na
 
 
 def test_of_a_family_that_nobody_knows_nothing_is_said() -> None:
-    row = family_of("aws/us-east-1")
-    assert row == Family("aws", backend="")
+    row = family_of("ibm/us-east")
+    assert row == Family("ibm", backend="")
     assert (row.carries, row.files, row.runs) == (frozenset(), Files.IN_OBJECTS, Runs.PODS)
 
 
@@ -105,3 +105,11 @@ def test_sections_of_others_are_looked_for_where_there_are_such(install: Install
 def test_the_environment_goes_only_where_a_job_runs_as_if_started_by_hand() -> None:
     inherits = {row.name for row in BUILTIN.values() if Carried.ENVIRONMENT in row.carries}
     assert inherits == {"local", "cluster", "worker-pool"}
+
+
+@pytest.mark.parametrize("place", ["aws/us-east-1/us-east-1a", "cloud", "runpod"])
+def test_machines_of_clouds_are_rented_and_stand_beside_what_everybody_has(place: str) -> None:
+    row = family_of(place)
+    assert row.rents
+    assert row.name == place.split("/", maxsplit=1)[0]
+    assert row.name not in BUILTIN

@@ -29,7 +29,7 @@ class LocalHolder:
         """The one machine that there is."""
         return HERE
 
-    def pool(self, infra: str) -> str:  # noqa: ARG002 - as above
+    def pool(self, infra: str, cluster: str) -> str:  # noqa: ARG002 - as above
         """One agent for all of them."""
         return LOCAL_POOL
 

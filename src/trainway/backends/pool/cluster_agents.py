@@ -18,6 +18,8 @@ from trainway.json_types import Json
 _PATIENCE_S: Final = 10.0
 """How long to wait until all hosts of a pool have said what they have."""
 _STEP_S: Final = 0.05
+_BOOT_STEP_S: Final = 0.2
+"""How often to ask whether a machine has started that was made a moment ago."""
 _NAMED: Final = 3
 """How many hosts a message names."""
 
@@ -36,9 +38,9 @@ class ClusterAgents:
         """The full name of an infrastructure; raises why a cluster cannot be there."""
         return self._holders.infra(cloud, region, zone)
 
-    def pool(self, infra: str) -> str:
-        """The name of the agent that keeps clusters there."""
-        return self._holders.of(infra).pool(infra)
+    def pool(self, infra: str, cluster: str) -> str:
+        """The name of the agent that keeps a cluster there."""
+        return self._holders.of(infra).pool(infra, cluster)
 
     def keep(self, record: Json) -> None:
         """Write down what the backend of its jobs must know."""
@@ -65,7 +67,7 @@ class ClusterAgents:
         hosts = await self._hosts(infra)
         if not hosts:
             return None
-        agent = await self._configured(infra, hosts)
+        agent = await self._configured(self.pool(infra, ""), hosts)
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 while True:
@@ -80,18 +82,33 @@ class ClusterAgents:
             told = "; ".join(f"{host['name']}: {host['message']}" for host in absent[:_NAMED])
             hint = str(absent[0].get("hint") or "trainway doctor says more")
             raise UnavailableError(f"no host of {infra} can be used: {told}", hint=hint)
-        return [
-            HostAmounts(
-                str(host["name"]), host.get("cpus") or 0, host.get("memory") or 0, _count(host)
-            )
-            for host in found
-        ]
+        return [_amounts(host) for host in found]
 
-    async def login(self, infra: str, host: str) -> Json:
+    async def reach(self, pool: str, hosts: list[Json], limit_s: float) -> list[HostAmounts]:
+        """Tell an agent its hosts, and wait until all of them have said what they have."""
+        agent = await self._configured(pool, hosts)
+        wanted, found = {str(host["name"]) for host in hosts}, list[Json]()
+        try:
+            async with asyncio.timeout(limit_s):
+                while True:
+                    told: list[Json] = (await agent.ask("status"))["hosts"]
+                    found = [host for host in told if host["name"] in wanted]
+                    if all(host.get("cpus") is not None for host in found):
+                        return [_amounts(host) for host in found]
+                    await asyncio.sleep(_BOOT_STEP_S)
+        except TimeoutError:
+            absent = next((host for host in found if host.get("cpus") is None), {})
+            why = absent.get("message") or "it does not answer"
+            raise UnavailableError(
+                f"{absent.get('name') or pool} cannot be reached after {limit_s:g} s: {why}",
+                hint=str(absent.get("hint") or "see whether ssh to the machine is allowed"),
+            ) from None
+
+    async def login(self, pool: str, infra: str, host: str) -> Json:
         """What leads a person to a host: words of ssh, or a step of Slurm to be completed."""
         hosts = await self._hosts(infra)
         if not hosts:
-            hosts = (await self._agent(self.pool(infra)).ask("status"))["hosts"]
+            hosts = (await self._agent(pool).ask("status"))["hosts"]
         found = next((item for item in hosts if item["name"] == host), None)
         if found is None:
             raise NotFoundError(f"host {host} is no longer one of {infra}")
@@ -102,7 +119,8 @@ class ClusterAgents:
     async def hold(self, infra: str, cluster: Json) -> Json:
         """Have a cluster kept."""
         order = self._holders.of(infra).order(infra, cluster)
-        agent = await self._configured(infra, await self._hosts(infra))
+        pool = self.pool(infra, str(cluster["name"]))
+        agent = await self._configured(pool, await self._hosts(infra))
         return await _asked(agent, "allocate", cluster=order)
 
     async def ask(self, pool: str, operation: str, name: str, **more: object) -> Json:
@@ -129,8 +147,8 @@ class ClusterAgents:
     async def _hosts(self, infra: str) -> list[Json]:
         return await asyncio.to_thread(self._holders.of(infra).hosts, infra)
 
-    async def _configured(self, infra: str, hosts: list[Json]) -> PoolAgent:
-        agent = self._agent(self.pool(infra))
+    async def _configured(self, pool: str, hosts: list[Json]) -> PoolAgent:
+        agent = self._agent(pool)
         if hosts:  # also those that it knows: they may have been mended meanwhile
             await agent.ask("configure", hosts=hosts)
         return agent
@@ -148,6 +166,12 @@ async def _asked(agent: PoolAgent, operation: str, **more: object) -> Json:
     except AgentError as error:
         said = error.message.removeprefix(f"{operation}: ")
         raise AgentError(said, hint=error.hint) from None
+
+
+def _amounts(host: Json) -> HostAmounts:
+    return HostAmounts(
+        str(host["name"]), host.get("cpus") or 0, host.get("memory") or 0, _count(host)
+    )
 
 
 def _count(host: Json) -> float:

@@ -34,8 +34,11 @@ def asked(tmp_path: Path, *answers: list[Json]) -> list[HostAmounts] | None:
             assert infra == "ssh/lab"
             return [{"name": "a"}]
 
-        async def _configured(self, infra: str, hosts: list[Json]) -> PoolAgent:
-            assert (infra, hosts) == ("ssh/lab", [{"name": "a"}])
+        def pool(self, infra: str, cluster: str) -> str:
+            return f"{infra}{cluster}"
+
+        async def _configured(self, pool: str, hosts: list[Json]) -> PoolAgent:
+            assert (pool, hosts) == ("ssh/lab", [{"name": "a"}])
             return Told(tmp_path / "agent", list(answers))
 
     return asyncio.run(Agents(tmp_path, Holders(no_backends)).hosts("ssh/lab"))

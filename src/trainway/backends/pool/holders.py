@@ -27,7 +27,7 @@ class Holders:
         if family_of(family).clusters is Clusters.NONE:
             raise UsageError(
                 f"clusters on {cloud} are not supported yet; they can be on this machine, on SSH "
-                "hosts or on Slurm",
-                hint="use --infra local, ssh/POOL or slurm/CLUSTER, or trainway run for one job",
+                "hosts, on Slurm or on a cloud that has a provider",
+                hint="use --infra local, ssh/POOL, slurm/CLUSTER or aws; trainway run is for one job",
             )
         return self.of(family).infra(region, zone)

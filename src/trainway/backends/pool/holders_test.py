@@ -23,7 +23,7 @@ def test_where_clusters_can_be(
     (tmp_path / "config.yaml").write_text("pools: {lab: {hosts: [a1]}}")
     found = holders(tmp_path)
     assert found.infra(cloud, region) == infra
-    assert found.of(infra).pool(infra) == ("local-clusters" if infra == "local" else "lab")
+    assert found.of(infra).pool(infra, "dev") == ("local-clusters" if infra == "local" else "lab")
 
 
 CLUSTERS = "clusters: {hpc: {login: login, outputs: keep}, apart: {login: login, shared: false}}"
@@ -39,7 +39,7 @@ def test_clusters_can_be_on_slurm(
     (tmp_path / "config.yaml").write_text(CLUSTERS)
     found = holders(tmp_path)
     assert found.infra("slurm", region, zone) == infra
-    assert found.of(infra).pool(infra) == "slurm+hpc"
+    assert found.of(infra).pool(infra, "dev") == "slurm+hpc"
     assert found.of(infra).hosts(infra) == [], "Slurm says which they are"
     assert found.of(infra).outputs(infra) == "keep"
 
@@ -50,7 +50,26 @@ def test_a_cluster_without_a_shared_file_system_cannot_be_held(tmp_path: Path) -
         holders(tmp_path).infra("slurm", "apart")
 
 
-@pytest.mark.parametrize("cloud", ["kubernetes", "aws"])
+@pytest.mark.parametrize(
+    ("region", "zone", "infra"),
+    [
+        (None, None, "aws"),
+        ("us-east-1", None, "aws/us-east-1"),
+        ("us-east-1", "us-east-1a", "aws/us-east-1/us-east-1a"),
+        (None, "us-east-1a", "aws/*/us-east-1a"),
+    ],
+)
+def test_clusters_can_be_on_rented_machines(
+    tmp_path: Path, region: str | None, zone: str | None, infra: str
+) -> None:
+    found = holders(tmp_path)
+    assert found.infra("aws", region, zone) == infra
+    assert found.of(infra).pool(infra, "dev") == "cloud+dev", "nobody else has its machines"
+    assert found.of(infra).hosts(infra) == [], "they are not rented yet"
+    assert found.of(infra).outputs(infra) == "copy"
+
+
+@pytest.mark.parametrize("cloud", ["kubernetes", "ibm"])
 def test_where_they_come_later(tmp_path: Path, cloud: str) -> None:
     with pytest.raises(UsageError, match=f"clusters on {cloud} are not supported yet"):
         holders(tmp_path).infra(cloud, None)

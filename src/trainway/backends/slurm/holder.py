@@ -34,7 +34,7 @@ class SlurmHolder:
             )
         return f"{FAMILY}/{found.name}{partition}"
 
-    def pool(self, infra: str) -> str:
+    def pool(self, infra: str, cluster: str) -> str:  # noqa: ARG002 - as below
         """One agent for each cluster of Slurm, whichever partitions are used."""
         return f"{POOLS}{infra.split('/')[1]}"
 

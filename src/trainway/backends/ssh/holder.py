@@ -17,7 +17,7 @@ class SshHolder:
         """The pool of that name, or the only one."""
         return f"{FAMILY}/{self._pools.find(region or '').pool}"
 
-    def pool(self, infra: str) -> str:
+    def pool(self, infra: str, cluster: str) -> str:  # noqa: ARG002 - all of a pool have one
         """That of the hosts."""
         return self._site(infra).pool
 

@@ -21,6 +21,7 @@ from trainway.cli.completions import complete_clusters, complete_files
 from trainway.cli.job_options import given_label_option
 from trainway.cli.output import echo, echo_line
 from trainway.cli.refusal import RefusedError
+from trainway.cli.rented_cluster import until_up
 from trainway.cli.slurm_option import slurm_option
 from trainway.errors import InvalidError
 from trainway.json_types import Json
@@ -37,8 +38,9 @@ trainway launch TASK.yaml -c NAME
 trainway launch -c NAME --gpus A100:0.5 'echo $HOSTNAME'
 trainway launch -c NAME -- COMMAND ARGS...
 
-A cluster is a part of this machine, of a pool of SSH hosts, or of a Slurm cluster that you hold. It
-has its own queue. A new cluster has the nodes and resources that the task asks for. The setup of
+A cluster is a part of this machine, of a pool of SSH hosts, or of a Slurm cluster that you hold, or
+machines that are rented of a cloud (--infra aws, --infra cloud for the cheapest). It has its own
+queue. A new cluster has the nodes and resources that the task asks for. The setup of
 the task runs first. Ctrl-C asks whether to leave the job running or to cancel it.
 
 Exit status: 0 the job succeeded, 100 it failed, 101 it has not ended, 103 it was cancelled; 1 an
@@ -61,6 +63,11 @@ error, 2 wrong usage, 3 something was not found.
 @click.option(
     "--down", is_flag=True, help="Take the cluster down when it is idle, instead of stopping it."
 )
+@click.option(
+    "-r", "--retry-until-up", is_flag=True,
+    help="Where machines are rented: go on asking until a cloud has them.",
+)  # fmt: skip
+@click.option("--use-spot", is_flag=True, help="Rent spot machines, which a cloud may take back.")
 @yes_option
 @click.option("--no-setup", is_flag=True, help="Do not run the setup of the task.")
 @click.option("--fast", is_flag=True, help="Do not run the setup if the cluster is already up.")
@@ -78,9 +85,10 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> in
         "name": options["cluster"],
         "infra": options["infra"],
         "nodes": task.nodes,
-        "resources": task.resources,
+        "resources": {**task.resources, **({"use_spot": True} if options["use_spot"] else {})},
         "idle_minutes": options["idle_minutes"],
         "down": options["down"],
+        "retry_until_up": options["retry_until_up"],
         "slurm": {**task.slurm(options["infra"]), **parsed(options["slurm"])},
     }
     known = _known(rest, options["cluster"])
@@ -91,7 +99,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> in
         _say(rest.launch({**wanted, "dry_run": True}), "will be")
         if not confirm("Launch it?", yes=False):
             return 1
-    cluster = rest.launch(wanted)
+    cluster = until_up(rest, rest.launch(wanted))
     is_up = known is not None and known["status"]["phase"] == "UP"
     if known is None:
         _say(cluster, "is")

@@ -13,7 +13,7 @@ async def access_to(agents: Agents, record: ClusterRecord) -> Json:
         raise ConflictError(f"cluster {name} is {record.state}", hint="trainway status shows more")
     node = record.placed_data[0]
     if not record.is_local:
-        return await agents.login(record.infra, str(node["host"]))
+        return await agents.login(record.pool, record.infra, str(node["host"]))
     gpus = ",".join(node.get("gpus") or ())
     variables = {"TRAINWAY_CLUSTER": name} | ({"CUDA_VISIBLE_DEVICES": gpus} if gpus else {})
     return {"directory": agents.directory(name), "variables": variables}

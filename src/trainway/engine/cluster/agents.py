@@ -19,8 +19,8 @@ class Agents(Protocol):
         """The full name of an infrastructure; raises why a cluster cannot be there."""
         ...
 
-    def pool(self, infra: str) -> str:
-        """The name of the agent that keeps clusters there."""
+    def pool(self, infra: str, cluster: str) -> str:
+        """The name of the agent that keeps a cluster there."""
         ...
 
     def keep(self, record: Json) -> None:
@@ -47,7 +47,11 @@ class Agents(Protocol):
         """What there is, as far as it is known soon; None: whoever gives nodes judges itself."""
         ...
 
-    async def login(self, infra: str, host: str) -> Json:
+    async def reach(self, pool: str, hosts: list[Json], limit_s: float) -> list[HostAmounts]:
+        """Tell an agent its hosts, and wait until all of them have said what they have."""
+        ...
+
+    async def login(self, pool: str, infra: str, host: str) -> Json:
         """What leads a person to a host: `words`, and maybe a `step` to be completed."""
         ...
 

@@ -14,10 +14,9 @@ from dataclasses import replace
 from typing import Final
 
 from trainway.backends.base import Devices
-from trainway.engine.backoff import Backoff
 from trainway.engine.cluster import shape as cluster_shape
 from trainway.engine.cluster.access import access_to
-from trainway.engine.cluster.agents import Agents, columns_of, placement, told
+from trainway.engine.cluster.agents import Agents
 from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.context import ClusterContext
 from trainway.engine.cluster.name import check_name, generated_name
@@ -25,15 +24,18 @@ from trainway.engine.cluster.news import ClusterNews
 from trainway.engine.cluster.queue import cluster_jobs
 from trainway.engine.cluster.record import ClusterRecord, State, cluster_view
 from trainway.engine.cluster.refusal import refuse_unfitting, refuse_worker
+from trainway.engine.cluster.rented import RentedClusters, is_rented
 from trainway.engine.cluster.request import (
     Launch,
     autostop_of,
     canonical,
     check_autostop,
     infra_of,
+    is_at,
     is_stoppable,
     stored,
 )
+from trainway.engine.cluster.settling import Settling
 from trainway.engine.cluster.shares import Shares
 from trainway.engine.live import LiveJob
 from trainway.engine.queue import GPUS, Decision, QueuedGang
@@ -44,7 +46,6 @@ from trainway.errors import (
     DatabaseError,
     NotFoundError,
     TrainwayError,
-    UnavailableError,
 )
 from trainway.families.builtin import HELD
 from trainway.jobset.labels import CLUSTER, CLUSTER_JOB, WORKER_POOL
@@ -62,9 +63,9 @@ class Clusters:
     def __init__(self, around: ClusterContext, agents: Callable[[], Agents]) -> None:
         self._around = around
         self._book = ClusterBook(around.ledger, agents, around.worker_changed)
-        self._news = ClusterNews(self._book, around.schedule)
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._rented = RentedClusters(self._book, around.rentals, around.ssh_key)
+        self._settling = Settling(around, self._book, self._rented)
+        self._news = ClusterNews(self._book, around.schedule, self._rented.released)
         self._waking: set[str] = set()
 
     @property
@@ -85,14 +86,12 @@ class Clusters:
         await self._book.load()
         for record in self._records.values():
             if record.state != State.STOPPED or record.message:  # a wish may be half done
-                self._settle_soon(record.name)
+                self._settling.soon(record.name)
         self._news.listen()
 
     async def close(self) -> None:
         """Look after them no more; their agents do."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._settling.close()
         await self._news.close()
         await self._book.close()
 
@@ -109,9 +108,7 @@ class Clusters:
         """Start one again that stopped while a job of it waited for this machine."""
         if self._records[name].state == State.STOPPED and name not in self._waking:
             self._waking.add(name)
-            task = asyncio.create_task(self._wake(name))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._settling.spawn(self._wake, name)
 
     async def _wake(self, name: str) -> None:
         try:
@@ -136,7 +133,7 @@ class Clusters:
         """It fits now."""
         given = {node: {GPUS: list(kinds.get(GPUS, ()))} for node, kinds in devices.items()}
         await self._book.change(record.name, devices=json.dumps(given), message="")
-        self._settle_soon(record.name)
+        self._settling.soon(record.name)
 
     async def launch(self, request: Launch) -> Json:
         """Make a cluster, unless it is there; a stopped one starts again."""
@@ -152,9 +149,12 @@ class Clusters:
         if not await self._book.add(record):
             return await self.launch(request)  # somebody else was faster
         try:
-            await self._settle(name)
+            if is_rented(record.infra):
+                self._settling.soon(name)  # that takes minutes
+            else:
+                await self._settling.settle(name)
         except DatabaseError:
-            self._settle_soon(name)  # the cluster is stored: what is left is done when it can be
+            self._settling.soon(name)  # the cluster is stored: what is left is done when it can be
         except TrainwayError:
             await self._book.forget_gone(name)
             raise
@@ -169,13 +169,13 @@ class Clusters:
         name = check_name(request.name) if request.name else generated_name(self._records)
         autostop = autostop_of(request, wanted)
         check_autostop(infra, autostop)
-        resources = json.dumps(stored(wanted, infra, request.slurm))
+        resources = json.dumps(stored(wanted, infra, request))
         await refuse_unfitting(name, infra, wanted.shape, self.agents, self._around.capacity)
         return ClusterRecord(
             name=name,
             id=self._around.ids.new(),
             infra=infra,
-            pool=self.agents.pool(infra),
+            pool=self.agents.pool(infra, name),
             nodes=request.nodes,
             resources=resources,
             autostop=json.dumps(autostop) if autostop else "",
@@ -184,7 +184,7 @@ class Clusters:
         )
 
     async def _launched_again(self, record: ClusterRecord, request: Launch) -> Json:
-        if request.infra and canonical(self.agents, request.infra) != record.infra:
+        if request.infra and not is_at(record, canonical(self.agents, request.infra)):
             raise ConflictError(
                 f"cluster {record.name} is on {record.infra}",
                 hint=f"leave out --infra, or choose another name than {record.name}",
@@ -243,6 +243,7 @@ class Clusters:
             jobs = await self._end_jobs(record)
             if record.held:
                 await self.agents.ask(record.pool, "release", name, stop=True)
+            await self._rented.release(record, stop=True)
         await _ended(jobs)
         columns = {"state": State.STOPPED, "devices": "", "placed": "[]", "message": ""}
         stopped = await self._book.note(name, **columns)
@@ -256,8 +257,11 @@ class Clusters:
             await self.autostop(name, minutes or 0, down=down)
         if record.state == State.STOPPED:
             async with self._wish(record, "it is being started"):
-                await self.agents.ask(record.pool, "start", name)
+                if not is_rented(record.infra):
+                    await self.agents.ask(record.pool, "start", name)
             record = await self._book.note(name, state=State.INIT, devices="", message="")
+            if is_rented(record.infra):
+                self._settling.soon(name)
             self._news.listen()
             await self._around.schedule()
         return self._view(self._records.get(name, record))
@@ -268,7 +272,7 @@ class Clusters:
         wanted = None if minutes is None else {"minutes": minutes, "down": down}
         check_autostop(record.infra, wanted)
         more: Json = {"minutes": minutes, "down": down}
-        async with self._locks.setdefault(name, asyncio.Lock()):  # else an older answer may win
+        async with self._settling.lock(name):  # else an older answer may win
             await self._book.change(name, autostop=json.dumps(wanted) if wanted else "")
             try:
                 await self.agents.ask(record.pool, "autostop", name, **more)
@@ -292,6 +296,7 @@ class Clusters:
                 if record.held:
                     await self.agents.ask(record.pool, "release", name, stop=False, purge=purge)
                     forget = self._book.forget_gone  # its agent has forgotten it, for good
+                await self._rented.release(record, stop=False)
             await _ended(jobs)
         except DatabaseError:
             raise
@@ -318,54 +323,6 @@ class Clusters:
         labels = {CLUSTER: name, CLUSTER_JOB: str(number)}
         return replace(prepared, labels={**prepared.labels, **labels})
 
-    async def _settle(self, name: str) -> None:
-        """Have the agent know what we know."""
-        async with self._locks.setdefault(name, asyncio.Lock()):
-            record = self._records.get(name)
-            if record is None:
-                return
-            if not record.held:
-                found = (await self.agents.hold(record.infra, told(record)))["cluster"]
-            else:
-                items = await self.agents.look(record.pool)
-                found = next((item for item in items if item["id"] == record.id), None)
-            if found is None:
-                return  # whoever follows the agent forgets it
-            columns = columns_of(record, found)
-            if columns["state"] != State.INIT:
-                columns.setdefault("message", "")
-            await self._book.change(name, held=True, **columns)
-            record = self._records.get(name, record)
-            if record.is_local and record.devices and record.state == State.INIT:
-                nodes = placement(record)
-                answer = await self.agents.ask(record.pool, "start", name, placement=nodes)
-                await self._book.change(name, **columns_of(record, answer["cluster"]))
-
-    async def _keep_settling(self, name: str) -> None:
-        """Try until the agent is there; what it refuses is done by whoever starts next."""
-        failures, backoff = 0, Backoff()
-        while name in self._records:
-            try:
-                await self._settle(name)
-                if failures:
-                    await self._book.change(name, message="")
-            except DatabaseError as error:
-                log.warning("cluster %s cannot be settled yet: %s", name, error)
-                await backoff.wait()
-            except UnavailableError as error:
-                failures += 1
-                pause = self._around.starts.pause_s(failures)
-                message = f"{error.message}; trying again in {pause:g} s"
-                log.info("cluster %s: %s", name, message)
-                await self._book.note(name, message=message)
-                await asyncio.sleep(pause)
-            except TrainwayError as error:
-                log.info("cluster %s cannot be settled yet: %s", name, error)
-                return
-            else:
-                self._around.schedule()
-                return
-
     @contextlib.asynccontextmanager
     async def _wish(self, record: ClusterRecord, message: str) -> AsyncIterator[None]:
         """Note what is about to be done, before it is; take the note back if it was not done."""
@@ -384,13 +341,10 @@ class Clusters:
 
     def _view(self, record: ClusterRecord) -> Json:
         folder, active = self.agents.directory(record.name), self._around.jobs(record.backend)
-        return cluster_view(record, folder, len(active), self._around.ledger.bills.view(record))
-
-    def _settle_soon(self, name: str) -> None:
-        """Do it in the background."""
-        task = asyncio.create_task(self._keep_settling(name))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        bill = self._around.ledger.bills.view(record)
+        view = cluster_view(record, folder, len(active), bill)
+        view["status"]["rental"] = self._rented.view(record)
+        return view
 
 
 async def _ended(jobs: Sequence[LiveJob]) -> None:

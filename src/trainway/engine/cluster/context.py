@@ -4,12 +4,21 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NoReturn
 
 from trainway.backends.base import Capacity
 from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
+from trainway.engine.rental.rentals import Rentals
+from trainway.engine.rental.ssh_key import SshKey
+from trainway.errors import UnavailableError
+
+
+def no_rentals() -> NoReturn:
+    """What clusters find where machines cannot be rented."""
+    raise UnavailableError("this server does not rent machines")
 
 
 @dataclass(frozen=True)
@@ -31,3 +40,7 @@ class ClusterContext:
     """Called when a cluster that is a worker of a worker pool has changed, or is gone."""
     starts: StartPolicy = USUAL
     """When an agent is asked again that could not be started."""
+    rentals: Callable[[], Rentals] = no_rentals
+    """Returns who rents machines."""
+    ssh_key: Callable[[], SshKey] = no_rentals
+    """Returns the key that leads to rented machines."""

@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from trainway.engine.cluster.agents import columns_of
 from trainway.engine.cluster.book import ClusterBook
-from trainway.engine.cluster.record import State
+from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.errors import TrainwayError
 from trainway.json_types import Json
 
@@ -23,10 +23,17 @@ _PATIENCE_S: Final = 2.0
 class ClusterNews:
     """Listens to every agent that keeps a cluster."""
 
-    def __init__(self, book: ClusterBook, on_freed: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        book: ClusterBook,
+        on_freed: Callable[[], object],
+        on_released: Callable[[ClusterRecord], Awaitable[None]],
+    ) -> None:
         self._book = book
         self._on_freed = on_freed
         """Called when a cluster has let go of something."""
+        self._on_released = on_released
+        """Awaited when a cluster has stopped or is gone, before that is written."""
         self._listeners: dict[str, asyncio.Task[None]] = {}
         self._heard: dict[str, asyncio.Event] = {}
         """For each agent whether it was heard since this server started."""
@@ -83,12 +90,16 @@ class ClusterNews:
             item = by_id.get(record.id)
             if item is None:
                 log.info("cluster %s is gone", record.name)
+                await self._on_released(record)
                 await self._book.forget(record.name)
                 is_freed = True
                 continue
             columns = columns_of(record, item)
             if any(getattr(record, key) != value for key, value in columns.items()):
-                is_freed |= columns.get("state") == State.STOPPED
+                is_stopped = columns.get("state") == State.STOPPED
+                if is_stopped and record.state != State.STOPPED:
+                    await self._on_released(record.changed(columns))
+                is_freed |= is_stopped
                 await self._book.change(record.name, **columns)
         self._event(pool).set()
         if is_freed:

@@ -6,9 +6,12 @@ from typing import Any
 
 from trainway.api.task.infra import parse
 from trainway.engine.cluster.agents import Agents
+from trainway.engine.cluster.record import ClusterRecord
+from trainway.engine.cluster.rented import asked
 from trainway.engine.cluster.shape import Wanted
 from trainway.errors import ConflictError, UsageError
 from trainway.families.builtin import BUILTIN
+from trainway.families.clouds import ANY
 from trainway.families.family import Clusters
 from trainway.families.table import family_of
 from trainway.json_types import Json
@@ -28,9 +31,16 @@ class Launch:
     down: bool = False
     slurm: Mapping[str, Any] | None = None
     """The options of sbatch, for a cluster on Slurm."""
+    retry_until_up: bool = False
+    """Whether to go on asking clouds until one has the machines."""
     dry_run: bool = False
     worker_pool: str = ""
     """The worker pool that it is for; nobody but the engine says so."""
+
+    @property
+    def terms(self) -> Json:
+        """On which terms machines are rented, beside what the resources say."""
+        return {"retry_until_up": self.retry_until_up}
 
 
 def infra_of(agents: Agents, given: str, wanted: Wanted) -> str:
@@ -66,13 +76,23 @@ def is_stoppable(infra: str) -> bool:
     return family_of(infra).clusters is Clusters.STOPPABLE
 
 
-def stored(wanted: Wanted, infra: str, options: Mapping[str, Any] | None) -> Json:
-    """What is to be remembered of a cluster: its shape, and options for a submit command."""
-    data = wanted.shape.to_dict()
-    name = family_of(infra).options
-    if name:
-        return data | {name: dict(options or {})}
-    if options:
+def is_at(record: ClusterRecord, infra: str) -> bool:
+    """Whether a cluster is where it is wanted; one on a cloud may be anywhere in that place."""
+    if not family_of(infra).rents:
+        return record.infra == infra
+    wanted, found = infra.split("/"), record.infra.split("/")
+    pairs = zip(wanted, found, strict=False)
+    return len(wanted) <= len(found) and all(a in (b, "*", ANY) for a, b in pairs)
+
+
+def stored(wanted: Wanted, infra: str, request: Launch) -> Json:
+    """What is to be remembered of a cluster: its shape, and what else its nodes are got with."""
+    data, row = wanted.shape.to_dict(), family_of(infra)
+    if row.rents:
+        data |= asked(infra, dict(request.resources or {}), request.terms)
+    if row.options:
+        return data | {row.options: dict(request.slurm or {})}
+    if request.slurm:
         raise UsageError(
             "options of Slurm can only be used for clusters on Slurm",
             hint="use --slurm together with --infra slurm/CLUSTER",

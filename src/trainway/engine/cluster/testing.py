@@ -51,7 +51,7 @@ class FakeAgents:
             raise UsageError(f"clusters on {cloud} are not supported yet")
         return f"ssh/{region or 'lab'}"
 
-    def pool(self, infra: str) -> str:
+    def pool(self, infra: str, cluster: str) -> str:  # noqa: ARG002 - one for all of them
         """Named after the infrastructure."""
         return infra.replace("/", "-")
 
@@ -79,14 +79,25 @@ class FakeAgents:
         """What the test says; Slurm says nothing."""
         return None if infra.startswith("slurm/") else self.rooms
 
-    async def login(self, infra: str, host: str) -> Json:
+    async def reach(self, pool: str, hosts: list[Json], limit_s: float) -> list[HostAmounts]:  # noqa: ARG002 - nobody waits
+        """All are there at once, and are as large as the first room."""
+        self._note("reach", pool)
+        one = self.rooms[0]
+        return [HostAmounts(str(host["name"]), one.cpus, one.memory, one.gpus) for host in hosts]
+
+    async def login(self, pool: str, infra: str, host: str) -> Json:  # noqa: ARG002 - as above
         """Words."""
         return {"words": ["ssh", f"{host}.{infra}"]}
 
     async def hold(self, infra: str, cluster: Json) -> Json:
         """Keep it; elsewhere it gets its nodes at once."""
         self._note("allocate", cluster["name"])
-        held: Json = {**cluster, "pool": self.pool(infra), "state": "INIT", "message": ""}
+        held: Json = {
+            **cluster,
+            "pool": self.pool(infra, cluster["name"]),
+            "state": "INIT",
+            "message": "",
+        }
         self.clusters[cluster["name"]] = held
         if not cluster["given"]:
             nodes = [{"host": "a1", "address": "10.0.0.1", "gpus": []}] * cluster["nodes"]

@@ -25,7 +25,9 @@ class LaunchRequest(BaseModel):
 
     name: str = Field("", description="empty: a name is made up")
     infra: str = Field(
-        "", description="`local`, `ssh/POOL` or `slurm/CLUSTER`; empty: as the resources say"
+        "",
+        description="`local`, `ssh/POOL`, `slurm/CLUSTER` or `CLOUD/REGION/ZONE`; empty: as the "
+        "resources say",
     )
     nodes: int = Field(1, ge=1, le=MOST_NODES)
     resources: Json = Field(
@@ -36,6 +38,9 @@ class LaunchRequest(BaseModel):
     )
     down: bool = Field(False, description="go down instead, and be forgotten")
     slurm: Json = Field({}, description="options of sbatch, for a cluster on Slurm")
+    retry_until_up: bool = Field(
+        False, description="where machines are rented, ask until a cloud has them"
+    )
     dry_run: bool = Field(False, description="only see whether it could be had")
 
 
@@ -90,6 +95,31 @@ class ClusterNode(Shown):
     lost: bool = Field(False, description="whether its host does not answer any more")
 
 
+class RentalAttempt(Shown):
+    """Something that was tried at a cloud and did not work."""
+
+    infra: str
+    instance_type: str
+    spot: bool
+    hourly_price: str
+    error: str
+    at: str
+
+
+class ClusterRental(Shown):
+    """What is rented for a cluster."""
+
+    state: str
+    cloud: str
+    region: str
+    zone: str
+    instance_type: str
+    spot: bool
+    hourly_price: str = Field(description="of all nodes, in dollars")
+    message: str
+    history: list[RentalAttempt] = Field(description="what was tried before")
+
+
 class ClusterStatus(Shown):
     """How a cluster stands."""
 
@@ -103,6 +133,7 @@ class ClusterStatus(Shown):
     saved: float | None = Field(None, description=SAVED)
     cost_since: str | None = Field(None, description="what it cost from then on is not in the sum")
     price_per_hour: float | None = Field(None, description="what it costs meanwhile")
+    rental: ClusterRental | None = Field(None, description="none: its nodes are not rented")
 
 
 class ClusterInfo(Shown):

@@ -1,0 +1,51 @@
+"""The backend of clouds: it holds machines for clusters, which jobs then run on.
+
+A job never runs on a cloud as such: it runs on a cluster of rented machines (`cluster/NAME`).
+"""
+
+from typing import Final
+
+from trainway.backends.base import BackendSettings
+from trainway.backends.cloud.holder import CloudHolder
+from trainway.backends.pool.backend import PoolBackend
+from trainway.backends.pool.site import Site
+from trainway.errors import UsageError
+from trainway.json_types import Json
+
+_HINT: Final = "use trainway launch --infra {cloud}, which rents machines and runs the job on them"
+
+
+class CloudSites:
+    """The places of clouds, none of which is a pool by itself."""
+
+    def __init__(self, cloud: str) -> None:
+        self.family = cloud
+
+    def names(self) -> list[str]:
+        """None: they come and go."""
+        return []
+
+    def find(self, target: str) -> Site:
+        """Raises where machines must be rented first."""
+        place = f"{self.family}/{target}" if target else self.family
+        raise UsageError(
+            f"machines on {place} are rented for a cluster, and jobs run on that",
+            hint=_HINT.format(cloud=self.family),
+        )
+
+    def hosts(self, target: str) -> list[Json]:
+        """Raises, as above."""
+        self.find(target)
+        return []
+
+
+class CloudBackend(PoolBackend):
+    """Holds rented machines for clusters."""
+
+    def __init__(self, settings: BackendSettings) -> None:
+        super().__init__(settings, CloudSites(settings.family))
+        self._cloud = settings.family
+
+    def holder(self) -> CloudHolder:
+        """Who holds rented machines."""
+        return CloudHolder(self._cloud)

@@ -1,0 +1,45 @@
+"""Clusters on rented machines: a pool agent of its own keeps each, whose hosts they are.
+
+Which machines these are is known when they are rented; the engine tells the agent then.
+"""
+
+from typing import Final
+
+from trainway.backends.login.login_fields import COPY
+from trainway.backends.pool.network import PoolNetwork
+from trainway.compiler.network import JobIdentity, Network
+from trainway.json_types import Json
+
+POOLS: Final = "cloud+"
+"""What the names of pools begin with whose hosts are rented; those of others cannot."""
+
+
+class CloudHolder:
+    """Holds rented machines."""
+
+    def __init__(self, cloud: str) -> None:
+        self._cloud = cloud
+
+    def infra(self, region: str | None, zone: str | None) -> str:
+        """The cloud, and as much of the place as was said; the optimizer finds the rest."""
+        return "/".join(part for part in (self._cloud, region or (zone and "*"), zone) if part)
+
+    def pool(self, infra: str, cluster: str) -> str:  # noqa: ARG002 - wherever it is
+        """An agent for each cluster: nobody else has its machines."""
+        return f"{POOLS}{cluster}"
+
+    def hosts(self, infra: str) -> list[Json]:  # noqa: ARG002 - as above
+        """None yet."""
+        return []
+
+    def outputs(self, infra: str) -> str:  # noqa: ARG002 - as above
+        """They come back, since the machines go."""
+        return COPY
+
+    def order(self, infra: str, cluster: Json) -> Json:  # noqa: ARG002 - as above
+        """As it is."""
+        return cluster
+
+    def network(self, job: JobIdentity, port: int) -> Network:
+        """The names of pods."""
+        return PoolNetwork(job, port=port)

@@ -1,0 +1,218 @@
+"""Clusters on rented machines: they are rented first, then the cluster is held on them as on hosts.
+
+The ledger of rentals says what there is, and outlives every step in between. A cluster whose
+machines cannot be had is stopped, and says why: it costs nothing, and starting it tries again.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+from trainway.api.task import resources as task_resources
+from trainway.api.task.infra import Infra
+from trainway.backends.host_amounts import HostAmounts
+from trainway.counting import counted
+from trainway.engine.cluster.agents import Agents
+from trainway.engine.cluster.book import ClusterBook
+from trainway.engine.cluster.record import ClusterRecord, State
+from trainway.engine.cluster.rented_hosts import told_hosts
+from trainway.engine.cluster.shape import Shape
+from trainway.engine.rental.errors import NoOfferError
+from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
+from trainway.engine.rental.rentals import Rentals
+from trainway.engine.rental.ssh_key import SshKey
+from trainway.engine.rental.terms import Terms
+from trainway.errors import ConflictError, UnavailableError
+from trainway.families.clouds import ANY
+from trainway.families.table import family_of
+from trainway.jobset.quantity import Quantity
+from trainway.json_types import Json
+from trainway.optimizer.request import TaskRequest, request
+
+_BOOT_LIMIT_S: Final = 600.0
+"""How long machines may take until ssh leads to them."""
+_STILL: Final = (RentalState.STOPPED, RentalState.STOPPING, RentalState.STARTING)
+RENTED: Final = "rented"
+"""Where what was asked for stands in the resources of a cluster."""
+
+
+class RentError(ConflictError):
+    """Machines of a cluster could not be had."""
+
+    code = "rent"
+
+
+class RentedClusters:
+    """Looks after the machines of clusters."""
+
+    def __init__(
+        self,
+        book: ClusterBook,
+        rentals: Callable[[], Rentals],
+        key: Callable[[], SshKey],
+        boot_limit_s: float = _BOOT_LIMIT_S,
+    ) -> None:
+        self._book = book
+        self._make_rentals = rentals
+        self._key = key
+        self._boot_limit_s = boot_limit_s
+
+    @property
+    def _rentals(self) -> Rentals:
+        return self._make_rentals()
+
+    @property
+    def _agents(self) -> Agents:
+        return self._book.agents
+
+    async def bring(self, record: ClusterRecord) -> ClusterRecord:
+        """Have machines for a cluster, rented or started; the cluster as it is with them."""
+        try:
+            rental = await self._running(record)
+            if record.name not in self._book.records:  # taken down meanwhile
+                await self._rentals.end(record.name)
+                raise RentError(f"cluster {record.name} was taken down")
+            hosts = told_hosts(rental, self._key())
+            await self._book.change(record.name, message="its machines are starting")
+            found = await self._agents.reach(record.pool, hosts, self._boot_limit_s)
+        except NoOfferError as error:
+            raise await self._given_up(record, error.message) from error
+        except UnavailableError as error:
+            await self.release(record, stop=True)
+            raise await self._given_up(record, error.message) from error
+        resources = json.loads(record.resources) | _measured(record, found).to_dict()
+        columns = {"infra": rental.infra, "resources": json.dumps(resources), "message": ""}
+        await self._book.change(record.name, **columns)
+        return self._book.records.get(record.name, record).changed(columns)
+
+    async def _running(self, record: ClusterRecord) -> Rental:
+        name, known = record.name, self._rentals.find(record.name)
+        if known is not None and known.state in _STILL:
+            return await self._rentals.resume(name)
+        wanted, terms = wish(record, self._key().public)
+        return await self._rentals.rent(name, wanted, terms, self._told)
+
+    async def _told(self, rental: Rental) -> None:
+        """Let people see what is being tried."""
+        before = f" (tried before: {len(rental.history)})" if rental.history else ""
+        message = f"renting {counted(rental.nodes, 'machine')}: {rental.place}{before}"
+        await self._book.note(rental.cluster, message=message)
+
+    async def _given_up(self, record: ClusterRecord, why: str) -> RentError:
+        """It is stopped, since it has nothing."""
+        if record.name in self._book.records:
+            columns = {"state": State.STOPPED, "placed": "[]", "message": why}
+            await self._book.note(record.name, **columns)
+        return RentError(why, hint=f"trainway start {record.name} tries again")
+
+    async def release(self, record: ClusterRecord, *, stop: bool) -> None:
+        """Stop the machines of a cluster, or give them back; others have none."""
+        if not is_rented(record.infra):
+            return
+        known = self._rentals.find(record.name)
+        if known is None or known.state in ON_THE_WAY_OUT:
+            return
+        if stop and record.held:
+            await self._rentals.stop(record.name)
+        else:
+            await self._rentals.end(record.name)
+
+    async def released(self, record: ClusterRecord) -> None:
+        """A cluster has stopped by itself, or is gone: so are its machines."""
+        if is_rented(record.infra):
+            await self.release(record, stop=record.state == State.STOPPED)
+
+    async def reconcile(self) -> None:
+        """Release what clusters do not want any more that stopped or went without a server."""
+        for rental in self._rentals.all():
+            record = self._book.records.get(rental.cluster)
+            if record is None:
+                await self._rentals.end(rental.cluster)
+            elif record.state == State.STOPPED and rental.state is RentalState.RUNNING:
+                await self.release(record, stop=True)
+
+    def view(self, record: ClusterRecord) -> Json | None:
+        """What is rented for a cluster, as the API shows it."""
+        if not is_rented(record.infra):
+            return None
+        found = self._rentals.find(record.name)
+        return None if found is None else rental_view(found)
+
+
+def is_rented(infra: str) -> bool:
+    """Whether machines are rented there."""
+    return family_of(infra).rents
+
+
+def asked(infra: str, resources: Json, terms: Json) -> Json:
+    """What is remembered of a request for rented machines, beside the shape of the cluster."""
+    return {RENTED: {"infra": infra, "resources": resources, "terms": terms}}
+
+
+def wish(record: ClusterRecord, public_key: str) -> tuple[TaskRequest, Terms]:
+    """What is to be rented for a cluster, as it was asked for."""
+    data: Json = json.loads(record.resources)[RENTED]
+    found = task_resources.read(data["resources"])
+    requests = tuple(request(each, record.nodes) for each in found.candidates)
+    wanted = TaskRequest(record.name, requests, is_ordered=found.is_ordered)
+    cloud, region, zone = (*data["infra"].split("/"), None, None)[:3]
+    place = Infra(None if cloud == ANY else cloud, None if region == "*" else region, zone)
+    if place != Infra():
+        wanted = wanted.at([place])
+    first = found.first.fields
+    image = first.get("image_id")
+    terms: dict[str, Any] = {
+        "ports": tuple(str(port) for port in _listed(first.get("ports"))),
+        "image": image if isinstance(image, str) else "",
+        "images": {k: v for k, v in image.items() if k} if isinstance(image, dict) else {},
+        "disk_gib": int(first.get("disk_size") or 0),
+        "labels": {str(key): str(value) for key, value in (first.get("labels") or {}).items()},
+        **data["terms"],
+    }
+    return wanted, Terms(public_key=public_key, **terms)
+
+
+def _listed(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, list) else [value]
+
+
+def _measured(record: ClusterRecord, hosts: list[HostAmounts]) -> Shape:
+    """What each node has: the whole of the smallest machine."""
+    least = HostAmounts(
+        "",
+        min(host.cpus for host in hosts),
+        min(host.memory for host in hosts),
+        min(host.gpus for host in hosts),
+    )
+    return Shape(
+        record.nodes,
+        Quantity.parse(f"{least.cpus:.3f}"),
+        Quantity.parse(int(least.memory)),
+        least.gpus,
+        record.shape.accelerator,
+    )
+
+
+def rental_view(rental: Rental) -> Json:
+    """A rental as the API shows it."""
+    return {
+        "state": str(rental.state),
+        "cloud": rental.cloud,
+        "region": rental.region,
+        "zone": rental.zone,
+        "instanceType": rental.instance_type,
+        "spot": rental.spot,
+        "hourlyPrice": rental.hourly_price,
+        "message": rental.message,
+        "history": [
+            {
+                "infra": "/".join(part for part in (each.cloud, each.region, each.zone) if part),
+                "instanceType": each.instance_type,
+                "spot": each.spot,
+                "hourlyPrice": each.hourly_price,
+                "error": each.error,
+                "at": each.at,
+            }
+            for each in rental.history
+        ],
+    }
