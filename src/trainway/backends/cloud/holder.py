@@ -25,7 +25,7 @@ class CloudHolder:
         return "/".join(part for part in (self._cloud, region or (zone and "*"), zone) if part)
 
     def pool(self, infra: str, cluster: str) -> str:  # noqa: ARG002 - wherever it is
-        """An agent for each cluster: nobody else has its machines."""
+        """An agent for each cluster, or for all workers of a pool: nobody else has the machines."""
         return f"{POOLS}{cluster}"
 
     def hosts(self, infra: str) -> list[Json]:  # noqa: ARG002 - as above

@@ -2,7 +2,7 @@
 
 import asyncio
 import shlex
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 from typing import Final
 
@@ -82,19 +82,26 @@ class ClusterAgents:
             told = "; ".join(f"{host['name']}: {host['message']}" for host in absent[:_NAMED])
             hint = str(absent[0].get("hint") or "trainway doctor says more")
             raise UnavailableError(f"no host of {infra} can be used: {told}", hint=hint)
-        return [_amounts(host) for host in found]
+        return [
+            HostAmounts(
+                str(host["name"]), host.get("cpus") or 0, host.get("memory") or 0, _count(host)
+            )
+            for host in found
+        ]
 
-    async def reach(self, pool: str, hosts: list[Json], limit_s: float) -> list[HostAmounts]:
-        """Tell an agent its hosts, and wait until all of them have said what they have."""
+    async def reach(
+        self, pool: str, hosts: list[Json], wanted: Collection[str], limit_s: float
+    ) -> list[Json]:
+        """Tell an agent its hosts, and wait until those that are wanted say what they have."""
         agent = await self._configured(pool, hosts)
-        wanted, found = {str(host["name"]) for host in hosts}, list[Json]()
+        found = list[Json]()
         try:
             async with asyncio.timeout(limit_s):
                 while True:
                     told: list[Json] = (await agent.ask("status"))["hosts"]
                     found = [host for host in told if host["name"] in wanted]
                     if all(host.get("cpus") is not None for host in found):
-                        return [_amounts(host) for host in found]
+                        return found
                     await asyncio.sleep(_BOOT_STEP_S)
         except TimeoutError:
             absent = next((host for host in found if host.get("cpus") is None), {})
@@ -166,12 +173,6 @@ async def _asked(agent: PoolAgent, operation: str, **more: object) -> Json:
     except AgentError as error:
         said = error.message.removeprefix(f"{operation}: ")
         raise AgentError(said, hint=error.hint) from None
-
-
-def _amounts(host: Json) -> HostAmounts:
-    return HostAmounts(
-        str(host["name"]), host.get("cpus") or 0, host.get("memory") or 0, _count(host)
-    )
 
 
 def _count(host: Json) -> float:

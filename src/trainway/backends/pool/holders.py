@@ -28,6 +28,6 @@ class Holders:
             raise UsageError(
                 f"clusters on {cloud} are not supported yet; they can be on this machine, on SSH "
                 "hosts, on Slurm or on a cloud that has a provider",
-                hint="use --infra local, ssh/POOL, slurm/CLUSTER or aws; trainway run is for one job",
+                hint="use --infra local, ssh/POOL, slurm/CLUSTER or aws, or trainway run",
             )
         return self.of(family).infra(region, zone)

@@ -1,7 +1,7 @@
 """Those who keep clusters, and how a cluster is told to them and by them."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import Final, Protocol
 
 from trainway.backends.host_amounts import HostAmounts
@@ -47,8 +47,10 @@ class Agents(Protocol):
         """What there is, as far as it is known soon; None: whoever gives nodes judges itself."""
         ...
 
-    async def reach(self, pool: str, hosts: list[Json], limit_s: float) -> list[HostAmounts]:
-        """Tell an agent its hosts, and wait until all of them have said what they have."""
+    async def reach(
+        self, pool: str, hosts: list[Json], wanted: Collection[str], limit_s: float
+    ) -> list[Json]:
+        """Tell an agent its hosts, and wait until those that are wanted say what they have."""
         ...
 
     async def login(self, pool: str, infra: str, host: str) -> Json:
@@ -80,7 +82,7 @@ def told(record: ClusterRecord) -> Json:
         "nodes": record.nodes,
         **record.shape.amounts(),
         "autostop": record.autostop_data,
-        "given": record.is_local,
+        "given": record.gets_nodes,
     }
     if record.options is not None:
         name, options = record.options
@@ -104,11 +106,20 @@ def columns_of(record: ClusterRecord, told: Json) -> Json:
 
 
 def placement(record: ClusterRecord) -> Json:
-    """The nodes of a cluster on this machine, with the GPUs that it was given."""
+    """The nodes of a cluster to which the engine gives them, with the GPUs of each."""
+    rented = not record.is_local
     return {
-        "hosts": {f"node-{index}": HOST for index in range(record.nodes)},
+        "hosts": {
+            f"node-{index}": host_name(record.name, index) if rented else HOST
+            for index in range(record.nodes)
+        },
         "devices": record.device_map,
     }
+
+
+def host_name(cluster: str, rank: int) -> str:
+    """What a rented machine of a cluster is called."""
+    return f"{cluster}-{rank}"
 
 
 def kept(record: ClusterRecord) -> Json:

@@ -175,7 +175,7 @@ class Clusters:
             name=name,
             id=self._around.ids.new(),
             infra=infra,
-            pool=self.agents.pool(infra, name),
+            pool=self.agents.pool(infra, request.worker_pool or name),
             nodes=request.nodes,
             resources=resources,
             autostop=json.dumps(autostop) if autostop else "",

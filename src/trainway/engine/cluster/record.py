@@ -71,6 +71,11 @@ class ClusterRecord:
         return self.infra == HERE
 
     @property
+    def gets_nodes(self) -> bool:
+        """Whether the engine says which nodes it has, and its agent does not choose them."""
+        return self.is_local or family_of(self.infra).rents
+
+    @property
     def is_stoppable(self) -> bool:
         """Whether it can let go of its nodes and get nodes again."""
         return family_of(self.infra).clusters is Clusters.STOPPABLE

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from trainway.api.task import resources as task_resources
 from trainway.api.task.infra import Infra
-from trainway.backends.host_amounts import HostAmounts
 from trainway.counting import counted
 from trainway.engine.cluster.agents import Agents
 from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.engine.cluster.rented_hosts import told_hosts
 from trainway.engine.cluster.shape import Shape
+from trainway.engine.queue import GPUS
 from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
 from trainway.engine.rental.rentals import Rentals
@@ -72,18 +72,31 @@ class RentedClusters:
             if record.name not in self._book.records:  # taken down meanwhile
                 await self._rentals.end(record.name)
                 raise RentError(f"cluster {record.name} was taken down")
-            hosts = told_hosts(rental, self._key())
             await self._book.change(record.name, message="its machines are starting")
-            found = await self._agents.reach(record.pool, hosts, self._boot_limit_s)
+            ours = [str(host["name"]) for host in told_hosts(rental, self._key())]
+            hosts = self._hosts_of(record.pool)
+            found = await self._agents.reach(record.pool, hosts, ours, self._boot_limit_s)
+            found.sort(key=lambda host: ours.index(str(host["name"])))
         except NoOfferError as error:
             raise await self._given_up(record, error.message) from error
         except UnavailableError as error:
             await self.release(record, stop=True)
             raise await self._given_up(record, error.message) from error
         resources = json.loads(record.resources) | _measured(record, found).to_dict()
-        columns = {"infra": rental.infra, "resources": json.dumps(resources), "message": ""}
+        columns = {
+            "infra": rental.infra,
+            "resources": json.dumps(resources),
+            "devices": json.dumps(_devices(found)),
+            "message": "",
+        }
         await self._book.change(record.name, **columns)
         return self._book.records.get(record.name, record).changed(columns)
+
+    def _hosts_of(self, pool: str) -> list[Json]:
+        """The machines of all clusters that an agent keeps."""
+        names = [each.name for each in self._book.records.values() if each.pool == pool]
+        rentals = [found for name in names if (found := self._rentals.find(name))]
+        return [host for rental in rentals for host in told_hosts(rental, self._key())]
 
     async def _running(self, record: ClusterRecord) -> Rental:
         name, known = record.name, self._rentals.find(record.name)
@@ -176,21 +189,21 @@ def _listed(value: Any) -> list[Any]:
     return [] if value is None else list(value) if isinstance(value, list) else [value]
 
 
-def _measured(record: ClusterRecord, hosts: list[HostAmounts]) -> Shape:
+def _measured(record: ClusterRecord, hosts: list[Json]) -> Shape:
     """What each node has: the whole of the smallest machine."""
-    least = HostAmounts(
-        "",
-        min(host.cpus for host in hosts),
-        min(host.memory for host in hosts),
-        min(host.gpus for host in hosts),
-    )
     return Shape(
         record.nodes,
-        Quantity.parse(f"{least.cpus:.3f}"),
-        Quantity.parse(int(least.memory)),
-        least.gpus,
+        Quantity.parse(f"{min(host['cpus'] for host in hosts):.3f}"),
+        Quantity.parse(min(int(host.get("memory") or 0) for host in hosts)),
+        min(len(host.get("gpus") or ()) for host in hosts),
         record.shape.accelerator,
     )
+
+
+def _devices(hosts: list[Json]) -> Json:
+    """The GPUs of each node, which has all of its machine."""
+    nodes = enumerate(hosts)
+    return {f"node-{index}": {GPUS: list(host.get("gpus") or ())} for index, host in nodes}
 
 
 def rental_view(rental: Rental) -> Json:

@@ -4,6 +4,7 @@ Who answers there is remembered for each rental apart, since clouds give address
 """
 
 from trainway.backends.login.login_fields import PYTHON
+from trainway.engine.cluster.agents import host_name
 from trainway.engine.rental.record import Rental, RentedMachine
 from trainway.engine.rental.ssh_key import SshKey
 from trainway.json_types import Json
@@ -16,7 +17,7 @@ def told_hosts(rental: Rental, key: SshKey) -> list[Json]:
     options += ["-o", "IdentitiesOnly=yes"]
     return [
         {
-            "name": f"{rental.cluster}-{machine.rank}",
+            "name": host_name(rental.cluster, machine.rank),
             "destination": f"{machine.user}@{_outside(machine)}"
             if machine.user
             else _outside(machine),

@@ -14,7 +14,6 @@ from trainway.engine.cluster.context import ClusterContext
 from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.engine.cluster.rented import RentedClusters, is_rented
 from trainway.errors import DatabaseError, TrainwayError, UnavailableError
-from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
 
@@ -68,16 +67,16 @@ class Settling:
         else:
             items = await agents.look(record.pool)
             found = next((item for item in items if item["id"] == record.id), None)
-        if found and is_rented(record.infra) and _starts_again(record, found):
-            found = (await agents.ask(record.pool, "start", name))["cluster"]
         if found is None:
             return  # whoever follows the agent forgets it
         columns = columns_of(record, found)
         if columns["state"] != State.INIT:
             columns.setdefault("message", "")
+        if is_rented(record.infra) and record.state == State.INIT:
+            columns |= {"state": State.INIT, "devices": record.devices}  # it has machines again
         await self._book.change(name, held=True, **columns)
         record = self._book.records.get(name, record)
-        if record.is_local and record.devices and record.state == State.INIT:
+        if record.gets_nodes and record.devices and record.state == State.INIT:
             nodes = placement(record)
             answer = await agents.ask(record.pool, "start", name, placement=nodes)
             await self._book.change(name, **columns_of(record, answer["cluster"]))
@@ -106,8 +105,3 @@ class Settling:
             else:
                 self._around.schedule()
                 return
-
-
-def _starts_again(record: ClusterRecord, found: Json) -> bool:
-    """Whether a stopped cluster has its machines again, and its agent does not know it yet."""
-    return record.state == State.INIT and found["state"] == State.STOPPED

@@ -1,7 +1,7 @@
 """Clusters in memory, for tests of what is above: the test plays the agents that keep them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from trainway.errors import (
     UnavailableError,
     UsageError,
 )
+from trainway.families.clouds import CLOUDS
 from trainway.json_types import Json
 
 
@@ -47,6 +48,8 @@ class FakeAgents:
             return "local"
         if cloud == "slurm":
             return f"slurm/{region or 'hpc'}" + (f"/{zone}" if zone else "")
+        if cloud in CLOUDS:
+            return "/".join(part for part in (cloud, region, zone) if part)
         if cloud != "ssh":
             raise UsageError(f"clusters on {cloud} are not supported yet")
         return f"ssh/{region or 'lab'}"
@@ -79,11 +82,18 @@ class FakeAgents:
         """What the test says; Slurm says nothing."""
         return None if infra.startswith("slurm/") else self.rooms
 
-    async def reach(self, pool: str, hosts: list[Json], limit_s: float) -> list[HostAmounts]:  # noqa: ARG002 - nobody waits
+    async def reach(
+        self,
+        pool: str,
+        hosts: list[Json],
+        wanted: Collection[str],
+        limit_s: float,  # noqa: ARG002 - nobody waits
+    ) -> list[Json]:
         """All are there at once, and are as large as the first room."""
         self._note("reach", pool)
         one = self.rooms[0]
-        return [HostAmounts(str(host["name"]), one.cpus, one.memory, one.gpus) for host in hosts]
+        amounts: Json = {"cpus": one.cpus, "memory": one.memory, "gpus": ["0", "1"]}
+        return [{"name": host["name"], **amounts} for host in hosts if host["name"] in wanted]
 
     async def login(self, pool: str, infra: str, host: str) -> Json:  # noqa: ARG002 - as above
         """Words."""
