@@ -153,6 +153,7 @@ class Engine:
             end=partial(cancel_all, self._ledger),
             worker_changed=self._look_at_workers,
             starts=self._around.starts,
+            office=lambda: self.rental_office,
         )
 
     def _look_at_workers(self) -> None:

@@ -63,7 +63,7 @@ class Clusters:
     def __init__(self, around: ClusterContext, agents: Callable[[], Agents]) -> None:
         self._around = around
         self._book = ClusterBook(around.ledger, agents, around.worker_changed)
-        self._rented = RentedClusters(self._book, around.rentals, around.ssh_key)
+        self._rented = RentedClusters(self._book, around.office)
         self._settling = Settling(around, self._book, self._rented)
         self._news = ClusterNews(self._book, around.schedule, self._rented.released)
         self._waking: set[str] = set()
@@ -84,6 +84,7 @@ class Clusters:
     async def start(self) -> None:
         """Take up what an earlier server knew, and what has become of it since."""
         await self._book.load()
+        self._rented.begin()
         for record in self._records.values():
             if record.state != State.STOPPED or record.message:  # a wish may be half done
                 self._settling.soon(record.name)
@@ -92,6 +93,7 @@ class Clusters:
     async def close(self) -> None:
         """Look after them no more; their agents do."""
         await self._settling.close()
+        await self._rented.close()
         await self._news.close()
         await self._book.close()
 
@@ -171,7 +173,7 @@ class Clusters:
         check_autostop(infra, autostop)
         resources = json.dumps(stored(wanted, infra, request))
         await refuse_unfitting(name, infra, wanted.shape, self.agents, self._around.capacity)
-        return ClusterRecord(
+        record = ClusterRecord(
             name=name,
             id=self._around.ids.new(),
             infra=infra,
@@ -182,6 +184,8 @@ class Clusters:
             launched=time_text(self._around.clock()),
             worker_pool=request.worker_pool,
         )
+        await self._rented.check(record)
+        return record
 
     async def _launched_again(self, record: ClusterRecord, request: Launch) -> Json:
         if request.infra and not is_at(record, canonical(self.agents, request.infra)):

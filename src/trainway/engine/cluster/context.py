@@ -11,12 +11,11 @@ from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
-from trainway.engine.rental.rentals import Rentals
-from trainway.engine.rental.ssh_key import SshKey
+from trainway.engine.rental.office import RentalOffice
 from trainway.errors import UnavailableError
 
 
-def no_rentals() -> NoReturn:
+def no_office() -> NoReturn:
     """What clusters find where machines cannot be rented."""
     raise UnavailableError("this server does not rent machines")
 
@@ -40,7 +39,5 @@ class ClusterContext:
     """Called when a cluster that is a worker of a worker pool has changed, or is gone."""
     starts: StartPolicy = USUAL
     """When an agent is asked again that could not be started."""
-    rentals: Callable[[], Rentals] = no_rentals
+    office: Callable[[], RentalOffice] = no_office
     """Returns who rents machines."""
-    ssh_key: Callable[[], SshKey] = no_rentals
-    """Returns the key that leads to rented machines."""

@@ -5,12 +5,13 @@ machines cannot be had is stopped, and says why: it costs nothing, and starting 
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from trainway.api.task import resources as task_resources
 from trainway.api.task.infra import Infra
 from trainway.counting import counted
+from trainway.engine.background import Background
 from trainway.engine.cluster.agents import Agents
 from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.record import ClusterRecord, State
@@ -18,16 +19,17 @@ from trainway.engine.cluster.rented_hosts import told_hosts
 from trainway.engine.cluster.shape import Shape
 from trainway.engine.queue import GPUS
 from trainway.engine.rental.errors import NoOfferError
+from trainway.engine.rental.office import RentalOffice
 from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
 from trainway.engine.rental.rentals import Rentals
-from trainway.engine.rental.ssh_key import SshKey
 from trainway.engine.rental.terms import Terms
-from trainway.errors import ConflictError, UnavailableError
+from trainway.errors import ConflictError, NotFoundError, UnavailableError
 from trainway.families.clouds import ANY
 from trainway.families.table import family_of
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
 from trainway.optimizer.request import TaskRequest, request
+from trainway.providers.section import CloudSettings
 
 _BOOT_LIMIT_S: Final = 600.0
 """How long machines may take until ssh leads to them."""
@@ -48,18 +50,17 @@ class RentedClusters:
     def __init__(
         self,
         book: ClusterBook,
-        rentals: Callable[[], Rentals],
-        key: Callable[[], SshKey],
+        office: Callable[[], RentalOffice],
         boot_limit_s: float = _BOOT_LIMIT_S,
     ) -> None:
         self._book = book
-        self._make_rentals = rentals
-        self._key = key
+        self._office = office
         self._boot_limit_s = boot_limit_s
+        self._background = Background()
 
     @property
     def _rentals(self) -> Rentals:
-        return self._make_rentals()
+        return self._office().rentals
 
     @property
     def _agents(self) -> Agents:
@@ -71,13 +72,13 @@ class RentedClusters:
             rental = await self._running(record)
             if record.name not in self._book.records:  # taken down meanwhile
                 await self._rentals.end(record.name)
-                raise RentError(f"cluster {record.name} was taken down")
+                raise ConflictError(f"cluster {record.name} was taken down")
             await self._book.change(record.name, message="its machines are starting")
-            ours = [str(host["name"]) for host in told_hosts(rental, self._key())]
+            ours = [str(host["name"]) for host in told_hosts(rental, self._office().ssh_key())]
             hosts = self._hosts_of(record.pool)
             found = await self._agents.reach(record.pool, hosts, ours, self._boot_limit_s)
             found.sort(key=lambda host: ours.index(str(host["name"])))
-        except NoOfferError as error:
+        except (NoOfferError, NotFoundError, ConflictError) as error:
             raise await self._given_up(record, error.message) from error
         except UnavailableError as error:
             await self.release(record, stop=True)
@@ -96,14 +97,22 @@ class RentedClusters:
         """The machines of all clusters that an agent keeps."""
         names = [each.name for each in self._book.records.values() if each.pool == pool]
         rentals = [found for name in names if (found := self._rentals.find(name))]
-        return [host for rental in rentals for host in told_hosts(rental, self._key())]
+        return [host for rental in rentals for host in told_hosts(rental, self._office().ssh_key())]
 
     async def _running(self, record: ClusterRecord) -> Rental:
         name, known = record.name, self._rentals.find(record.name)
         if known is not None and known.state in _STILL:
             return await self._rentals.resume(name)
-        wanted, terms = wish(record, self._key().public)
-        return await self._rentals.rent(name, wanted, terms, self._told)
+        return await self._rentals.rent(name, *self._wish(record), self._told)
+
+    def _wish(self, record: ClusterRecord) -> tuple[TaskRequest, Terms]:
+        office = self._office()
+        return wish(record, office.ssh_key().public, office.settings())
+
+    async def check(self, record: ClusterRecord) -> None:
+        """Raise at once where no cloud offers what a cluster is to have."""
+        if is_rented(record.infra):
+            await self._rentals.offer(*self._wish(record))
 
     async def _told(self, rental: Rental) -> None:
         """Let people see what is being tried."""
@@ -135,8 +144,17 @@ class RentedClusters:
         if is_rented(record.infra):
             await self.release(record, stop=record.state == State.STOPPED)
 
-    async def reconcile(self) -> None:
-        """Release what clusters do not want any more that stopped or went without a server."""
+    def begin(self) -> None:
+        """Look in the background whether clusters have stopped or gone without a server."""
+        if self._office().is_open:
+            self._background.spawn(self._reconcile())
+
+    async def close(self) -> None:
+        """Leave all as it is to the next server."""
+        await self._background.close()
+
+    async def _reconcile(self) -> None:
+        """Release what clusters do not want any more."""
         for rental in self._rentals.all():
             record = self._book.records.get(rental.cluster)
             if record is None:
@@ -162,7 +180,9 @@ def asked(infra: str, resources: Json, terms: Json) -> Json:
     return {RENTED: {"infra": infra, "resources": resources, "terms": terms}}
 
 
-def wish(record: ClusterRecord, public_key: str) -> tuple[TaskRequest, Terms]:
+def wish(
+    record: ClusterRecord, public_key: str, settings: Mapping[str, CloudSettings]
+) -> tuple[TaskRequest, Terms]:
     """What is to be rented for a cluster, as it was asked for."""
     data: Json = json.loads(record.resources)[RENTED]
     found = task_resources.read(data["resources"])
@@ -182,7 +202,7 @@ def wish(record: ClusterRecord, public_key: str) -> tuple[TaskRequest, Terms]:
         "labels": {str(key): str(value) for key, value in (first.get("labels") or {}).items()},
         **data["terms"],
     }
-    return wanted, Terms(public_key=public_key, **terms)
+    return wanted, Terms(public_key=public_key, settings=settings, **terms)
 
 
 def _listed(value: Any) -> list[Any]:

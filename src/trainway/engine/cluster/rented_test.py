@@ -46,7 +46,7 @@ class Case:
     ids=lambda case: case.infra,
 )
 def test_machines_are_wanted_where_was_said(case: Case) -> None:
-    wanted, _ = wish(record(case.infra, {"cpus": "4+"}), "key")
+    wanted, _ = wish(record(case.infra, {"cpus": "4+"}), "key", {})
 
     assert [each.infra for each in wanted.requests] == [case.place]
     assert [each.nodes for each in wanted.requests] == [2]
@@ -54,7 +54,7 @@ def test_machines_are_wanted_where_was_said(case: Case) -> None:
 
 def test_all_candidates_of_a_task_may_be_rented() -> None:
     resources = {"any_of": [{"infra": "aws", "use_spot": True}, {"infra": "gcp"}], "cpus": 8}
-    wanted, _ = wish(record("cloud", resources), "key")
+    wanted, _ = wish(record("cloud", resources), "key", {})
 
     found = [(str(each.infra), each.spot) for each in wanted.requests]
     assert found == [("aws", True), ("gcp", False)]
@@ -68,7 +68,7 @@ def test_terms_are_those_of_the_resources_and_of_the_command() -> None:
         "image_id": "ami-1",
         "labels": {"team": "vision"},
     }
-    _, terms = wish(record("aws", resources), "ssh-ed25519 AAA")
+    _, terms = wish(record("aws", resources), "ssh-ed25519 AAA", {})
 
     assert (terms.ports, terms.disk_gib, terms.image) == (("8080", "9000-9010"), 256, "ami-1")
     assert dict(terms.labels) == {"team": "vision"}

@@ -23,6 +23,7 @@ from trainway.errors import (
     UsageError,
 )
 from trainway.families.clouds import CLOUDS
+from trainway.families.table import name_of
 from trainway.json_types import Json
 
 
@@ -54,8 +55,10 @@ class FakeAgents:
             raise UsageError(f"clusters on {cloud} are not supported yet")
         return f"ssh/{region or 'lab'}"
 
-    def pool(self, infra: str, cluster: str) -> str:  # noqa: ARG002 - one for all of them
-        """Named after the infrastructure."""
+    def pool(self, infra: str, cluster: str) -> str:
+        """Named after the infrastructure; on clouds each has its own."""
+        if name_of(infra) in CLOUDS:
+            return f"cloud+{cluster}"
         return infra.replace("/", "-")
 
     def keep(self, record: Json) -> None:
@@ -79,8 +82,8 @@ class FakeAgents:
         return f"/clusters/{name}"
 
     async def hosts(self, infra: str) -> list[HostAmounts] | None:
-        """What the test says; Slurm says nothing."""
-        return None if infra.startswith("slurm/") else self.rooms
+        """What the test says; Slurm and clouds say nothing."""
+        return None if name_of(infra) in ("slurm", *CLOUDS) else self.rooms
 
     async def reach(
         self,

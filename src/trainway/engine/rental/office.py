@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from trainway.backends import configuration
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
+from trainway.engine.rental.ssh_key import SshKey, ssh_key
 from trainway.providers.section import CloudSettings, settings_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,15 @@ class RentalOffice:
     def settings(self) -> dict[str, CloudSettings]:
         """What config.yaml says of each cloud, now."""
         return settings_of(configuration.read(self._home).get("clouds") or {})
+
+    def ssh_key(self) -> SshKey:
+        """The key that leads to rented machines; it is made if there is none."""
+        return ssh_key(self._home)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything was rented, by this server or an earlier one."""
+        return self._is_open
 
     async def start(self) -> None:
         """Take up what an earlier server rented, if it did."""

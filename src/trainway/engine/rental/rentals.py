@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from trainway.engine.background import Background
 from trainway.engine.rental.book import RentalBook
+from trainway.engine.rental.choice import Chosen, choose
 from trainway.engine.rental.clouds import Checked
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.record import IN_THE_MAKING, Rental, RentalState
@@ -107,6 +108,11 @@ class Rentals:
         rental = await Renting(self._around, self._book, self._steps, wanted).rent(history)
         self._watcher.watch()
         return rental
+
+    async def offer(self, wanted: TaskRequest, terms: Terms) -> Chosen:
+        """What would be tried first; NotFoundError: no cloud offers anything of the kind."""
+        clouds, work = self._around.clouds, self._around.clouds.work
+        return await work(choose, self._around.catalog, wanted, terms, await work(clouds.names), ())
 
     async def stop(self, cluster: str) -> Rental:
         """Stop its machines; they keep their disks."""

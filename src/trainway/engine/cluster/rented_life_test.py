@@ -1,0 +1,218 @@
+"""The life of clusters on rented machines: stand-in clouds, and agents that the test plays."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from trainway.engine.cluster.clusters import Clusters
+from trainway.engine.cluster.record import State
+from trainway.engine.cluster.request import Launch
+from trainway.engine.cluster.testing import ClusterWorld
+from trainway.engine.rental.office import RentalOffice
+from trainway.engine.rental.record import RentalState
+from trainway.engine.rental.rentals import Rentals
+from trainway.engine.rental.ssh_key import SshKey
+from trainway.engine.rental.testing import RentalWorld, settled
+from trainway.errors import ConflictError, NotFoundError
+from trainway.providers.section import CloudSettings
+from trainway.providers.testing import Break, Fault
+
+WANTED = {"accelerators": "H100:8", "any_of": [{"infra": "aws"}, {"infra": "gcp"}]}
+KEY = SshKey("ssh-ed25519 AAAA trainway", "/key", "/clouds")
+
+
+class Office(RentalOffice):
+    """Where the rentals of a test are had."""
+
+    def __init__(self, rentals: Rentals) -> None:
+        self.__dict__["rentals"] = rentals
+
+    @property
+    def is_open(self) -> bool:
+        return True
+
+    def ssh_key(self) -> SshKey:
+        return KEY
+
+    def settings(self) -> dict[str, CloudSettings]:
+        return {}
+
+
+class Cloud:
+    """A server with clusters and clouds."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.clouds = RentalWorld(tmp_path)
+        self.world = ClusterWorld()
+        self.rentals: Rentals
+        self.clusters: Clusters
+
+    def play(self, scene: Callable[[], Awaitable[None]]) -> None:
+        """Let a server live through a scene."""
+
+        async def run() -> None:
+            await self.world.engine.start()
+            self.rentals, around = self.clouds.server()
+            await self.rentals.start()
+            office = Office(self.rentals)
+            context = replace(self.world.engine._around_clusters(), office=lambda: office)
+            self.clusters = Clusters(context, lambda: self.world.agents)
+            await self.clusters.start()
+            try:
+                async with asyncio.timeout(20):
+                    await scene()
+            finally:
+                await self.clusters.close()
+                await self.rentals.close()
+                around.ledger.close()
+                await self.world.engine.close()
+
+        asyncio.run(run())
+
+    async def launch(self, **more: object) -> None:
+        """Ask for the cluster `dev`."""
+        terms = {"infra": "cloud", "nodes": 2, "resources": WANTED} | more
+        await self.clusters.launch(Launch("dev", **terms))  # type: ignore[arg-type] # of a table
+
+    async def until(self, state: State) -> None:
+        """Wait until the cluster is in a state."""
+        while (await self.clusters.get("dev"))["status"]["phase"] != state:
+            await asyncio.sleep(0.001)
+
+
+@pytest.fixture
+def cloud(tmp_path: Path) -> Cloud:
+    return Cloud(tmp_path)
+
+
+def test_machines_are_rented_then_the_cluster_is_held_on_them(cloud: Cloud) -> None:
+    async def scene() -> None:
+        await cloud.launch()
+        await cloud.until(State.UP)
+        found = await cloud.clusters.get("dev")
+
+        assert found["spec"]["infra"] == "aws/east/east-a"
+        assert [node["host"] for node in found["status"]["nodes"]] == ["dev-0", "dev-1"]
+        assert found["status"]["nodes"][0]["gpus"] == ["0", "1"], "as the machine says"
+        assert found["status"]["rental"]["instanceType"] == "p5"
+        assert found["status"]["rental"]["hourlyPrice"] == "20.0"
+        assert len(cloud.clouds.machines()) == 2
+
+    cloud.play(scene)
+
+
+def test_what_is_tried_elsewhere_is_shown(cloud: Cloud) -> None:
+    cloud.clouds.aws.break_next(Fault("create", Break.CAPACITY))
+
+    async def scene() -> None:
+        await cloud.launch()
+        await cloud.until(State.UP)
+        rental = (await cloud.clusters.get("dev"))["status"]["rental"]
+
+        assert [item["infra"] for item in rental["history"]] == ["aws/east/east-a"]
+        assert rental["zone"] != "east-a" or rental["cloud"] != "aws"
+
+    cloud.play(scene)
+
+
+def test_what_no_cloud_offers_is_refused_at_once(cloud: Cloud) -> None:
+    async def scene() -> None:
+        with pytest.raises(NotFoundError, match="B200"):
+            await cloud.launch(resources={"accelerators": "B200:8"})
+        assert await cloud.clusters.all() == []
+
+    cloud.play(scene)
+
+
+def test_a_cluster_without_machines_is_stopped_and_says_why(cloud: Cloud) -> None:
+    for each in cloud.clouds.clouds.values():
+        each.break_next(Fault("create", Break.CAPACITY, times=9))
+
+    async def scene() -> None:
+        await cloud.launch()
+        await cloud.until(State.STOPPED)
+
+        assert (await cloud.clusters.get("dev"))["status"]["message"]
+        assert cloud.world.agents.asked == [], "no agent has heard of it"
+        for each in cloud.clouds.clouds.values():
+            each.mend()
+        await cloud.clusters.restart("dev")
+        await cloud.until(State.UP)
+
+    cloud.play(scene)
+
+
+def test_a_stopped_cluster_costs_nothing_and_has_its_machines_again(cloud: Cloud) -> None:
+    async def scene() -> None:
+        await cloud.launch()
+        await cloud.until(State.UP)
+        await cloud.clusters.stop("dev")
+        rental = cloud.rentals.find("dev")
+        assert rental is not None
+        assert rental.state is RentalState.STOPPED
+        before = {machine.id for machine in cloud.clouds.machines()}
+
+        await cloud.clusters.restart("dev")
+        await cloud.until(State.UP)
+        assert {machine.id for machine in cloud.clouds.machines()} == before
+
+    cloud.play(scene)
+
+
+def test_a_cluster_that_is_taken_down_leaves_nothing(cloud: Cloud) -> None:
+    async def scene() -> None:
+        await cloud.launch()
+        await cloud.until(State.UP)
+        await cloud.clusters.down("dev")
+
+        assert cloud.clouds.machines() == []
+        assert cloud.rentals.all() == []
+
+    cloud.play(scene)
+
+
+@pytest.mark.parametrize(("said", "left"), [("STOPPED", 2), ("gone", 0)])
+def test_machines_follow_a_cluster_that_stops_by_itself(cloud: Cloud, said: str, left: int) -> None:
+    async def scene() -> None:
+        await cloud.launch()
+        await cloud.until(State.UP)
+        cloud.world.agents.say("dev", state=said)
+        while any(each.state is RentalState.RUNNING for each in cloud.rentals.all()):
+            await asyncio.sleep(0.001)
+        await settled(cloud.rentals)
+
+        assert len(cloud.clouds.machines()) == left
+        assert all(each.state is RentalState.STOPPED for each in cloud.rentals.all())
+
+    cloud.play(scene)
+
+
+def test_a_cluster_is_not_launched_a_second_time_elsewhere(cloud: Cloud) -> None:
+    async def scene() -> None:
+        await cloud.launch()
+        await cloud.until(State.UP)
+        await cloud.launch(infra="aws")
+        with pytest.raises(ConflictError, match="is on aws/east/east-a"):
+            await cloud.launch(infra="gcp")
+
+        assert len(cloud.clouds.machines()) == 2
+
+    cloud.play(scene)
+
+
+def test_machines_of_a_cluster_that_went_without_a_server_are_given_back(cloud: Cloud) -> None:
+    async def first() -> None:
+        await cloud.launch()
+        await cloud.until(State.UP)
+        await cloud.clusters._book.forget("dev")
+
+    async def second() -> None:
+        while cloud.clouds.machines():
+            await asyncio.sleep(0.001)
+
+    cloud.play(first)
+    cloud.world = ClusterWorld()
+    cloud.play(second)
