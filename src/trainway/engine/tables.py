@@ -311,6 +311,7 @@ RENTALS: Final = Table(
     Column("spot", Boolean, nullable=False),
     Column("nodes", Integer, nullable=False),
     Column("hourly_price", String(32), nullable=False),
+    Column("on_demand_price", String(32), nullable=False),
     Column("machines", Text, nullable=False),
     Column("history", Text, nullable=False),
     Column("message", Text, nullable=False),

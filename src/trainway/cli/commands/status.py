@@ -41,7 +41,7 @@ def command(clusters: tuple[str, ...], output: str, ip: bool, refresh: bool) -> 
         now = utc_now()
         rows = [cluster_row(item, now) for item in found]
         costs = [spent(item["status"], now) for item in found]
-        header = CLUSTERS
+        header: tuple[str, ...] = CLUSTERS
         if any(cost is not None for cost in costs):
             header = (*CLUSTERS, "COST")
             told = ["-" if cost is None else money(cost) for cost in costs]

@@ -63,7 +63,7 @@ class Clusters:
     def __init__(self, around: ClusterContext, agents: Callable[[], Agents]) -> None:
         self._around = around
         self._book = ClusterBook(around.ledger, agents, around.worker_changed)
-        self._rented = RentedClusters(self._book, around.office)
+        self._rented = RentedClusters(self._book, around.office, lambda: time_text(around.clock()))
         self._settling = Settling(around, self._book, self._rented)
         self._news = ClusterNews(self._book, around.schedule, self._rented.released)
         self._waking: set[str] = set()

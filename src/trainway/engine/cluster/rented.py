@@ -6,6 +6,7 @@ machines cannot be had is stopped, and says why: it costs nothing, and starting 
 
 import json
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from trainway.api.task import resources as task_resources
@@ -17,6 +18,9 @@ from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.engine.cluster.rented_hosts import told_hosts
 from trainway.engine.cluster.shape import Shape
+from trainway.engine.costs.rate import rates_of
+from trainway.engine.costs.rental import Rental as RentalCost
+from trainway.engine.costs.rental import rented, returned
 from trainway.engine.queue import GPUS
 from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.office import RentalOffice
@@ -51,10 +55,12 @@ class RentedClusters:
         self,
         book: ClusterBook,
         office: Callable[[], RentalOffice],
+        now: Callable[[], str],
         boot_limit_s: float = _BOOT_LIMIT_S,
     ) -> None:
         self._book = book
         self._office = office
+        self._now = now
         self._boot_limit_s = boot_limit_s
         self._background = Background()
 
@@ -73,7 +79,10 @@ class RentedClusters:
             if record.name not in self._book.records:  # taken down meanwhile
                 await self._rentals.end(record.name)
                 raise ConflictError(f"cluster {record.name} was taken down")
-            await self._book.change(record.name, message="its machines are starting")
+            begun = (
+                {} if _is_billed(record, rental) else rented(record, bill(rental), rental.changed)
+            )
+            await self._book.change(record.name, message="its machines are starting", **begun)
             ours = [str(host["name"]) for host in told_hosts(rental, self._office().ssh_key())]
             hosts = self._hosts_of(record.pool)
             found = await self._agents.reach(record.pool, hosts, ours, self._boot_limit_s)
@@ -138,6 +147,9 @@ class RentedClusters:
             await self._rentals.stop(record.name)
         else:
             await self._rentals.end(record.name)
+        now = self._book.records.get(record.name)
+        if now is not None:
+            await self._book.note(record.name, **returned(now, self._now()))
 
     async def released(self, record: ClusterRecord) -> None:
         """A cluster has stopped by itself, or is gone: so are its machines."""
@@ -224,6 +236,25 @@ def _devices(hosts: list[Json]) -> Json:
     """The GPUs of each node, which has all of its machine."""
     nodes = enumerate(hosts)
     return {f"node-{index}": {GPUS: list(host.get("gpus") or ())} for index, host in nodes}
+
+
+def bill(rental: Rental) -> RentalCost:
+    """What is to be paid for a rental."""
+    full = rental.on_demand_price
+    return RentalCost(
+        infra=rental.infra,
+        instance_type=rental.instance_type,
+        nodes=rental.nodes,
+        hourly=rental.price / rental.nodes,
+        is_spot=rental.spot,
+        on_demand=Decimal(full) / rental.nodes if full else None,
+    )
+
+
+def _is_billed(record: ClusterRecord, rental: Rental) -> bool:
+    """Whether it is written already what the machines cost since they run."""
+    rates = rates_of(record.rates)
+    return bool(rates) and rates[-1].since == rental.changed
 
 
 def rental_view(rental: Rental) -> Json:

@@ -11,6 +11,7 @@ from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.record import State
 from trainway.engine.cluster.request import Launch
 from trainway.engine.cluster.testing import ClusterWorld
+from trainway.engine.costs.rate import rates_of
 from trainway.engine.rental.office import RentalOffice
 from trainway.engine.rental.record import RentalState
 from trainway.engine.rental.rentals import Rentals
@@ -99,6 +100,9 @@ def test_machines_are_rented_then_the_cluster_is_held_on_them(cloud: Cloud) -> N
         assert found["status"]["nodes"][0]["gpus"] == ["0", "1"], "as the machine says"
         assert found["status"]["rental"]["instanceType"] == "p5"
         assert found["status"]["rental"]["hourlyPrice"] == "20.0"
+        (rate,) = rates_of(cloud.clusters.record("dev").rates)
+        assert (rate.is_rented, rate.infra) == (True, "aws/east/east-a")
+        assert rate.hourly == 20
         assert len(cloud.clouds.machines()) == 2
 
     cloud.play(scene)
@@ -153,6 +157,7 @@ def test_a_stopped_cluster_costs_nothing_and_has_its_machines_again(cloud: Cloud
         rental = cloud.rentals.find("dev")
         assert rental is not None
         assert rental.state is RentalState.STOPPED
+        assert [rate.hourly for rate in rates_of(cloud.clusters.record("dev").rates)] == [20, 0]
         before = {machine.id for machine in cloud.clouds.machines()}
 
         await cloud.clusters.restart("dev")

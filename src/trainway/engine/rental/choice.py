@@ -27,6 +27,8 @@ class Chosen:
     spot: bool
     nodes: int
     hourly_price: str
+    on_demand_price: str = ""
+    """What the same machines cost on demand; empty: they are not spot, or nobody says."""
 
     def attempt(self) -> Attempt:
         """The offer as something that is tried."""
@@ -60,11 +62,17 @@ def choose(
         task = replace(wanted, requests=[_priced(each, terms) for each in wanted.requests])
         choice = plan(search, [task], {}).choices[0]
     offer, nodes = choice.offer, choice.request.nodes
-    hourly = Decimal(str(offer.hourly(spot=choice.request.spot) or 0)) * nodes
+    spot = choice.request.spot
     return Chosen(
         *(offer.machine.cloud, offer.region, offer.zone, offer.machine.name),
-        *(choice.request.spot, nodes, f"{hourly:f}"),
+        *(spot, nodes, _of_all(offer.hourly(spot=spot) or 0, nodes)),
+        _of_all(offer.price, nodes) if spot and offer.price else "",
     )
+
+
+def _of_all(price: float, nodes: int) -> str:
+    """What an hour of all nodes costs, exactly."""
+    return f"{Decimal(str(price)) * nodes:f}"
 
 
 def _priced(request: Request, terms: Terms) -> Request:

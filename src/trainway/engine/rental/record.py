@@ -96,6 +96,8 @@ class Rental:
     nodes: int = 1
     hourly_price: str = "0"
     """Of all nodes, in dollars, as a decimal number."""
+    on_demand_price: str = ""
+    """What the same machines cost on demand; empty: they are not spot, or nobody says."""
     machines: Sequence[RentedMachine] = ()
     """In the order of their ranks."""
     history: Sequence[Attempt] = ()

@@ -21,6 +21,7 @@ def upgrade() -> None:
         sa.Column("spot", sa.Boolean(), nullable=False),
         sa.Column("nodes", sa.Integer(), nullable=False),
         sa.Column("hourly_price", sa.String(32), nullable=False),
+        sa.Column("on_demand_price", sa.String(32), nullable=False),
         sa.Column("machines", sa.Text(), nullable=False),
         sa.Column("history", sa.Text(), nullable=False),
         sa.Column("message", sa.Text(), nullable=False),
