@@ -6,6 +6,7 @@ from typing import Any, Final
 from trainway.jobset.labels import HEALTH_CHECK
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid
+from trainway.schema.shape import FLAG, Either, Number
 
 IN_PODS: Final = "nodes of a Kubernetes cluster are not checked before the job starts"
 """What a job for pods that asks for a check is warned of."""
@@ -13,16 +14,34 @@ _LONGEST: Final = 600
 _WORDS: Final = ("true", "false")
 
 
-def health_check(job: Mapping[str, Any]) -> str:
-    """What a job says of its check; empty: it wants none."""
-    value = _annotation(job)
-    return "" if value in (None, "false", "0") else str(value)
+SHAPE: Final = Either((FLAG, Number(whole=True, least=0, most=_LONGEST)))
+"""What `health_check` may be in a file: whether there is a check, or how long it may take."""
+
+
+def health_check(job: Mapping[str, Any], compiled: Mapping[str, Any], usual: str = "") -> str:
+    """What is wanted of the check of a job; empty: there is none.
+
+    The job says so itself, or its task does, which its JobSet has; else the usual counts.
+    """
+    said = (_annotation(job), _annotation(compiled), usual)
+    value = next(value for value in said if value is not None)
+    return "" if value in ("", "false", "0") else str(value)
+
+
+def is_said(job: Mapping[str, Any]) -> bool:
+    """Whether a job says anything of it."""
+    return _annotation(job) is not None
+
+
+def in_words(value: float) -> str:
+    """A value that passed `SHAPE`, as the annotation has it."""
+    return str(value).lower() if isinstance(value, bool) else str(int(value))
 
 
 def health_check_errors(job: Mapping[str, Any]) -> list[FieldError]:
     """What is wrong with the annotation."""
     value = _annotation(job)
-    if value is None or value in _WORDS or _is_count(value):
+    if not is_said(job) or value in _WORDS or _is_count(value):
         return []
     detail = f"must be true, false, or a number of seconds, at most {_LONGEST}"
     return [invalid(("metadata", "annotations", (HEALTH_CHECK,)), value, detail)]

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from trainway.api import health_check
 from trainway.api.manifest import parse_manifests
 from trainway.backends import pod_limit
 from trainway.backends.logs import limit
@@ -25,9 +26,12 @@ FILE: Final = "config.yaml"
 _LIMITS: Final = Record({"pods_per_job": pod_limit.SHAPE, "logs_per_job": limit.SHAPE})
 _LIMITS_SECTION: Final = "limits"
 _NOTIFY_SECTION: Final = "notify"
+_HEALTH_CHECK: Final = "health_check"
 _PRICES_SECTION: Final = "prices"
 _CLOUDS_SECTION: Final = "clouds"
-_OWN: Final = frozenset({_LIMITS_SECTION, _NOTIFY_SECTION, _PRICES_SECTION, _CLOUDS_SECTION})
+_OWN: Final = frozenset(
+    {_HEALTH_CHECK, _LIMITS_SECTION, _NOTIFY_SECTION, _PRICES_SECTION, _CLOUDS_SECTION}
+)
 """The sections that belong to no family."""
 
 Stamp = tuple[int, int, int]
@@ -77,6 +81,7 @@ def errors(data: Json) -> list[FieldError]:
     }
     shapes = {name: section.SHAPE for name, section in sections.items()}
     own: dict[str, Shape] = {
+        _HEALTH_CHECK: health_check.SHAPE,
         _LIMITS_SECTION: _LIMITS,
         _NOTIFY_SECTION: targets.SHAPE,
         _PRICES_SECTION: own_prices.SHAPE,
@@ -111,6 +116,11 @@ def log_limit(home: Path) -> int:
 def pod_limit_of(home: Path) -> int:
     """How many pods one job may have, as the file says it, or the default."""
     return pod_limit.limit_of(read(home).get("limits") or {})
+
+
+def usual_health_check(home: Path) -> str:
+    """What the file says of the health check of jobs that say nothing, as the annotation does."""
+    return health_check.in_words(read(home).get(_HEALTH_CHECK) or False)
 
 
 def notified(home: Path) -> list[targets.Target]:

@@ -63,6 +63,27 @@ def test_a_file_that_cannot_be_read_is_said_to_be_so(tmp_path: Path) -> None:
         configuration.read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "false"),
+        ("health_check: true", "true"),
+        ("health_check: false", "false"),
+        ("health_check: 60", "60"),
+    ],
+)
+def test_what_is_usual_for_the_health_check(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "config.yaml").write_text(text)
+    assert configuration.usual_health_check(tmp_path) == said
+
+
+@pytest.mark.parametrize("value", ["601", "-1", "always", "[]"])
+def test_a_health_check_is_a_flag_or_seconds(tmp_path: Path, value: str) -> None:
+    (tmp_path / "config.yaml").write_text(f"health_check: {value}\n")
+    with pytest.raises(TrainwayError, match="health_check: "):
+        configuration.read(tmp_path)
+
+
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", "200000"])
 def test_a_limit_is_a_number_that_makes_sense(tmp_path: Path, value: str) -> None:
     (tmp_path / "config.yaml").write_text(f"limits:\n  pods_per_job: {value}\n")

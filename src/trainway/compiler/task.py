@@ -12,6 +12,7 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 from typing import Any, Final
 
+from trainway.api.health_check import in_words
 from trainway.api.task import pipeline, storage, storage_mount
 from trainway.api.task.amounts import port_ranges
 from trainway.api.task.resources import Candidate
@@ -30,6 +31,7 @@ from trainway.compiler.task_storage import TaskStorage, storage_of
 from trainway.families.builtin import HERE
 from trainway.jobset.labels import (
     CANDIDATES,
+    HEALTH_CHECK,
     KUEUE_PRIORITY_CLASS,
     KUEUE_QUEUE_NAME,
     TASK_FILES,
@@ -41,6 +43,7 @@ from trainway.jobset.model import API_VERSION, KIND
 from trainway.json_types import Json
 
 CONTAINER: Final = "task"
+_HEALTH: Final = "health_check"
 DEFAULT_IMAGE: Final = "python:3.12-slim"
 """The image of a pod whose task names none: it has bash and Python."""
 
@@ -280,11 +283,13 @@ class _Compiling:
             name: {role: value for role, value in part.items() if value}
             for name, part in parts.items()
         }
-        return {
+        made = {
             name: json.dumps(part, separators=(",", ":"), ensure_ascii=False)
             for name, part in kept.items()
             if part
         }
+        said = [task.config[_HEALTH] for task in self.tasks if task.config.get(_HEALTH) is not None]
+        return {**made, HEALTH_CHECK: in_words(max(said))} if said else made
 
 
 def _failures(task: Task) -> list[int]:

@@ -14,7 +14,7 @@ from trainway.api.task.task_object import Origin, Part, TaskJob
 from trainway.compiler.network import JobIdentity, KubernetesNetwork, Network
 from trainway.compiler.task import compile_task, later, unresolved
 from trainway.compiler.testing import compiled
-from trainway.jobset.labels import CANDIDATES, TASK_FILES
+from trainway.jobset.labels import CANDIDATES, HEALTH_CHECK, TASK_FILES
 from trainway.json_types import Json
 
 DATA = resources.files("trainway.compiler") / "testdata" / "tasks"
@@ -55,6 +55,15 @@ def job_of(text: str, name: str = "job", origin: Origin = ORIGIN) -> TaskJob:
     job, errors = task_object.read(objects[-1])
     assert job is not None, errors
     return job
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [("{health_check: true}", "true"), ("{health_check: 30}", "30"), ("{}", None)],
+)
+def test_a_task_says_whether_its_nodes_are_checked(config: str, said: str | None) -> None:
+    made = jobset_of(f"run: echo\nconfig: {config}\n")
+    assert (made["metadata"].get("annotations") or {}).get(HEALTH_CHECK) == said
 
 
 def jobset_of(text: str, network: Any = KubernetesNetwork) -> Json:

@@ -11,6 +11,7 @@ from trainway.api.health_check import (
     IN_PODS,
     health_check,
     health_check_errors,
+    is_said,
     with_health_check,
 )
 from trainway.api.metrics_from_logs import pattern_errors
@@ -21,6 +22,8 @@ from trainway.backends.base import Backend, Isolation, isolation_of
 from trainway.backends.demand import demand_of
 from trainway.backends.gpu_types import gpu_types
 from trainway.backends.initializer_images import initializer_images
+from trainway.backends.node_checks import usual_health_check
+from trainway.backends.pod_packages import in_pods
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.named_volumes import with_volumes
 from trainway.compiler.network import JobIdentity, Network
@@ -189,9 +192,8 @@ def _prepared(
         raise InvalidError([f"{job['kind']}/{job['metadata']['name']}: {line}" for line in unfit])
     if isolation_of(job) is Isolation.CONTAINER:
         _isolate(jobset)
-    said = health_check(job)
-    if said:
-        jobset = with_health_check(jobset, said)
+    said = health_check(job, jobset, usual_health_check(backend))
+    jobset = with_health_check(jobset, said or "false") if said or is_said(jobset) else jobset
     jobset = _with_environment(jobset, job, backend)
     check_jobset(job, jobset["spec"], backend)
     namespace = jobset["metadata"].get("namespace") or "default"

@@ -9,7 +9,7 @@ from trainway.engine.preparation import prepare
 from trainway.engine.submission import Prepared, Submission
 from trainway.engine.testing import jobset
 from trainway.errors import InvalidError
-from trainway.jobset.labels import ISOLATION, TIMEOUT_SECONDS
+from trainway.jobset.labels import HEALTH_CHECK, ISOLATION, TIMEOUT_SECONDS
 from trainway.json_types import Json
 
 CONFIG: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}}
@@ -157,3 +157,21 @@ def test_files_that_nobody_could_write(kind: str, field: str, value: Any, said: 
 def test_companions_of_an_array_without_a_name(metadata: Any) -> None:
     jobs = elements(Submission([{**CONFIG, "metadata": metadata}, jobset()], num_jobs=2))
     assert [job.objects[0]["metadata"] for job in jobs] == [metadata] * 2
+
+
+class Checking(FakeBackend):
+    """Checks nodes, unless a job says otherwise."""
+
+    def usual_health_check(self) -> str:
+        return "60"
+
+
+@pytest.mark.parametrize(("said", "checked"), [(None, "60"), ("30", "30"), ("false", "false")])
+def test_nodes_are_checked_as_usual_unless_the_job_says_otherwise(
+    said: str | None, checked: str
+) -> None:
+    job = jobset("demo")
+    job["metadata"]["annotations"] = {} if said is None else {HEALTH_CHECK: said}
+    made = prepare(Submission([job]), Checking())
+    assert made.jobset["metadata"]["annotations"][HEALTH_CHECK] == checked
+    assert HEALTH_CHECK not in str(prepared(jobset("demo")).jobset)

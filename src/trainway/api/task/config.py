@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from trainway.api import health_check
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid
 from trainway.schema.shape import (
@@ -73,6 +74,7 @@ _SECTIONS: Final[dict[str, Shape]] = {
     "vast": Record({"datacenter_only": FLAG, "create_instance_kwargs": _OBJECT}),
     "slurm": Record({"sbatch_options": _OBJECT, "cpu_partition": TEXT}),
     "active_workspace": TEXT,
+    "health_check": health_check.SHAPE,
     "hooks": Items(_HOOK, most=_MOST_HOOKS),
 }
 _GLOBAL: Final = (

@@ -84,6 +84,10 @@ class AgentBackend(SpoolBackend, Generic[Wanted]):
         """How many pods a job may have: each is a process that an agent starts."""
         return configuration.pod_limit_of(self._home)
 
+    def usual_health_check(self) -> str:
+        """What becomes of the nodes of a job that does not say whether they are checked."""
+        return configuration.usual_health_check(self._home)
+
     def namespace(self, named: str) -> str:
         """Any name will do."""
         return named
