@@ -10,13 +10,20 @@ import os
 import posixpath
 
 from trainway.agent.kubelet.gpus import nvidia_gpus
+from trainway.agent.kubelet.health.xid import (
+    UNREADABLE,
+    bus_name,
+    kernel_records,
+    uptime_seconds,
+    xid_problem,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SECONDS = 15.0
-FIELDS = "index,uuid,ecc.errors.uncorrected.volatile.total"
+FIELDS = "index,uuid,ecc.errors.uncorrected.volatile.total,pci.bus_id"
 PROGRAM = "nvidia-smi"
 
 
@@ -49,13 +56,32 @@ def gpu_problem(wanted: Sequence[str], env: Mapping[str, str]) -> str:
         lines = [line.strip() for line in said.splitlines() if line.strip()]
         why = lines[-1] if lines else "it said nothing"
         return f"{PROGRAM} exited with {done.returncode}: {why[:200]}"
-    return fault_in(said, wanted)
+    return fault_in(said, wanted) or _xid_fault(said, wanted)
+
+
+def gpus_checked(count: int) -> str:
+    """What is said of so many GPUs with which nothing is wrong, and what nobody could look at."""
+    unknown = f" ({UNREADABLE})" if kernel_records() is None else ""
+    return f"{count} GPUs{unknown}"
+
+
+def _xid_fault(table: str, wanted: Sequence[str]) -> str:
+    records = kernel_records()
+    gpus = addresses_in(table, wanted)
+    return xid_problem(records, uptime_seconds(), gpus) if records and gpus else ""
+
+
+def addresses_in(table: str, wanted: Sequence[str]) -> dict[str, str]:
+    """The indexes of these GPUs by their addresses, where nvidia-smi says them."""
+    known = _rows(table)
+    rows = [_row(known, name) or [] for name in wanted]
+    found = {bus_name(row[3]): row[0] for row in rows if len(row) > 3}
+    return {address: index for address, index in found.items() if address}
 
 
 def fault_in(table: str, wanted: Sequence[str]) -> str:
     """What the answer of nvidia-smi says against these GPUs; empty: nothing."""
-    rows = [[part.strip() for part in line.split(",")] for line in table.splitlines()]
-    known = {name: row for row in rows if len(row) == 3 for name in row[:2]}
+    known = _rows(table)
     missing = [name for name in wanted if _row(known, name) is None]
     if missing:
         return _too_few(len(wanted) - len(missing), wanted)
@@ -64,6 +90,12 @@ def fault_in(table: str, wanted: Sequence[str]) -> str:
         if row[2].isdigit() and int(row[2]):
             return f"GPU {row[0]} has {row[2]} uncorrectable memory errors"
     return ""
+
+
+def _rows(table: str) -> dict[str, list[str]]:
+    """The lines of the answer, by index and by id."""
+    rows = [[part.strip() for part in line.split(",")] for line in table.splitlines()]
+    return {name: row for row in rows if len(row) in (3, 4) for name in row[:2]}
 
 
 def _row(known: Mapping[str, list[str]], name: str) -> list[str] | None:

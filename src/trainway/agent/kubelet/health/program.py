@@ -6,7 +6,7 @@ import os
 import time
 
 from trainway.agent.kubelet.health.disk import disk_problem
-from trainway.agent.kubelet.health.gpu_query import gpu_problem
+from trainway.agent.kubelet.health.gpu_query import gpu_problem, gpus_checked
 from trainway.agent.kubelet.health.mesh import Mesh, MeshError
 from trainway.agent.kubelet.health.verdict import blamed, is_certain
 
@@ -66,7 +66,7 @@ def _answer(asked: Questions) -> tuple[int, str]:
     problem = disk_problem(asked.directory) or gpu_problem(asked.gpus, asked.env)
     if problem:
         return UNHEALTHY, problem
-    checked = ["disk", *([f"{len(asked.gpus)} GPUs"] if asked.gpus else [])]
+    checked = ["disk", *([gpus_checked(len(asked.gpus))] if asked.gpus else [])]
     if len(asked.peers) > 1:
         answer = _network_answer(asked)
         if answer is not None:
