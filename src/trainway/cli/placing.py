@@ -44,8 +44,8 @@ def placed(
     wait = options.get("max_wait")
     options["max_wait_s"] = None if wait is None else parse_duration(wait)
     made = _maker(connect(), targets, words, wishes, options, several)
-    # A task of a run asks for it in vain: the jobs of a run stay where they are submitted.
-    is_asked = not several or options.get("recovery_strategy") is not None
+    # A task of a search asks for it in vain: its trials stay where they are submitted.
+    is_asked = "search" not in several or options.get("recovery_strategy") is not None
     has_deadline = options.get("deadline") is not None
     if has_deadline or wait is not None or (is_asked and is_recovered(made(place))):
         options["candidates"] = candidates(connect(), found, made)

@@ -231,7 +231,8 @@ def elements(submission: Submission) -> list[Submission]:
     return [
         replace(
             submission,
-            objects=_trial(submission, rank, count),
+            objects=_trial(submission, submission.objects, rank, count),
+            candidates=_trial_places(submission, f"{name}-{rank}" if name else "", rank, count),
             name=f"{name}-{rank}" if name else "",
             key=_key(submission.key, rank),
             num_jobs=None,
@@ -250,7 +251,8 @@ def run_of(submission: Submission, jobs: Sequence[Submission]) -> NewRun:
 
         return NewRun(name_of(submission), parallel, pipeline=pipeline_of(submission).text())
     is_free = parallel is None or parallel >= len(jobs)
-    is_array = is_free and submission.parameters is None
+    stays = not submission.candidates and submission.recovery_strategy is None
+    is_array = is_free and stays and submission.parameters is None
     return NewRun(jobs[0].name.removesuffix("-0"), parallel, is_array)
 
 
@@ -275,12 +277,27 @@ def _count(submission: Submission) -> int:
     return count
 
 
-def _trial(submission: Submission, rank: int, count: int) -> list[Json]:
+def _trial_places(submission: Submission, name: str, rank: int, count: int) -> list[Json]:
+    """The other places of one of the jobs, for which it has its name already."""
+    places = []
+    for place in submission.candidates:
+        objects = _trial(submission, place["objects"], rank, count)
+        places.append({**place, "objects": [_named(obj, name) for obj in objects]})
+    return places
+
+
+def _named(obj: Json, name: str) -> Json:
+    if not name or type_of(obj) not in JOB_TYPES or not isinstance(obj.get("metadata"), dict):
+        return obj
+    return {**obj, "metadata": {**obj["metadata"], "name": name}}
+
+
+def _trial(submission: Submission, objects: Sequence[Json], rank: int, count: int) -> list[Json]:
     """The objects of one of the jobs."""
     if submission.parameters is None:
-        return ranked(submission.objects, rank, count)
+        return ranked(objects, rank, count)
     return trial(
-        submission.objects,
+        objects,
         rank,
         count,
         submission.parameters[rank],

@@ -270,7 +270,7 @@ class Engine:
     async def _again(self, record: JobRecord, key: str = "") -> Submission:
         spec = await self._ledger.call(self._store.spec, record.id)
         backend = self.registry.of(record.backend, record.handle_data)
-        return resubmitted(record, spec, is_renamed=backend.schedules, key=key)
+        return resubmitted(record, spec, self._clock(), is_renamed=backend.schedules, key=key)
 
     async def cancel(self, ref: str) -> Json:
         """End a job; its processes get their grace period."""

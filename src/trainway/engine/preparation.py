@@ -23,7 +23,6 @@ from trainway.backends.demand import demand_of
 from trainway.backends.gpu_types import gpu_types
 from trainway.backends.initializer_images import initializer_images
 from trainway.backends.node_checks import usual_health_check
-from trainway.backends.pod_packages import in_pods
 from trainway.compiler.compile import Input, Options, Outcome, Problem, compile_objects
 from trainway.compiler.named_volumes import with_volumes
 from trainway.compiler.network import JobIdentity, Network

@@ -199,13 +199,11 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
             labels=labels,
             metrics_from_logs=metrics_from_logs,
         )
-        made = partial(self._submission, target)
         if grid is not None or sweep is not None:
-            options = placed(self._rest, options, made)
             return self._sweep(target, options, grid or {}, sweep, parallel)
         if parallel is not None:
             raise UsageError("parallel is for several jobs", hint="give a grid or a sweep")
-        options = tasks_placed(self._rest, options, made)
+        options = tasks_placed(self._rest, options, partial(self._submission, target))
         submission = self._submission(target, options)
         return submitted(self._rest, submission, _warn, allow_pickle=allow_pickle)
 
@@ -239,6 +237,7 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         if isinstance(target, str | Path) and Path(target).suffix == SCRIPT:
             given = [str(arg) for arg in options.args]
             options = replace(options, args=words(parameters[0], given))
+        options = placed(self._rest, options, partial(self._submission, target))
         wanted: Json = {"parameters": parameters, "placeholders": not callable(target)}
         if parallel is not None:
             wanted["parallel"] = parallel
@@ -313,12 +312,13 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         """Have something run again and again, such as every day at three: `"0 3 * * *"`.
 
         `wanted` may have `name`, `timezone` (else UTC), `catch_up`, `overlap` and `paused`, as
-        `trainway schedule create` has them; `options` are the arguments of `run`.
+        `trainway schedule create` has them; `options` are the arguments of `run`. Where `on` names
+        several places, each job goes where it fits when it is due.
         """
         from trainway.sdk.schedules import created  # noqa: PLC0415 - only for schedules
 
-        submission = self._submission(target, RunOptions(**options))
-        schedule, warnings = created(self._rest, submission, {**(wanted or {}), "cron": cron})
+        given, made = RunOptions(**options), partial(self._submission, target)
+        schedule, warnings = created(self._rest, given, made, {**(wanted or {}), "cron": cron})
         for warning in warnings:
             _warn(warning)
         return schedule

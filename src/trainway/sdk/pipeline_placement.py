@@ -93,9 +93,15 @@ def spread(
 
 
 def tasks_placed(
-    rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submission]
+    rest: Rest,
+    options: RunOptions,
+    made: Callable[[RunOptions], Submission],
+    placed: Callable[[Rest, RunOptions, Callable[[RunOptions], Submission]], RunOptions] = placed,
 ) -> RunOptions:
-    """The options with the place that is chosen, or with those of each task of a pipeline."""
+    """The options with the place that is chosen, or with those of each task of a pipeline.
+
+    `placed` chooses the place of something else.
+    """
     on = options.on
 
     def there(place: str) -> Submission:

@@ -62,9 +62,14 @@ class PlacedOptions(RunOptions):
     placement: Json = field(default_factory=dict)
     """Where each task may run, of a pipeline whose tasks are placed on their own."""
 
+    chosen_by: str = ""
+    """What counts between them, where one is chosen each time that it is submitted."""
+
     def waiting(self) -> Json:
         """The options of a submission that say so."""
         told: Json = {"candidates": list(self.candidates), "max_wait": self.max_wait}
+        if self.chosen_by:
+            told["prefer"] = self.chosen_by
         if self.placement:
             told["placement"] = self.placement
         if self.deadline is None:
@@ -161,6 +166,23 @@ def at(options: RunOptions, place: str) -> RunOptions:
     """The options of a job that may run in several places, for one of them."""
     slurm = options.slurm if counts_at(place, options.on) else None
     return replace(options, on=place, slurm=slurm)
+
+
+def chosen_each_time(
+    rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submission]
+) -> RunOptions:
+    """The options of what is submitted again and again; its place is chosen anew each time."""
+    on = options.on
+    if on is None or not is_choice(on):
+        return placed(rest, options, made)
+    prefer = checked(preferred(on, options.prefer))
+
+    def there(place: str) -> Submission:
+        return made(replace(options, on=place))
+
+    found = ask(rest, places_of(rest, on), there, prefer)
+    others = candidates(rest, found, there)
+    return with_others(options, found.place(), candidates=others, chosen_by=prefer)
 
 
 def is_recovered(submission: Submission) -> bool:

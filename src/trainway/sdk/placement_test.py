@@ -1,10 +1,12 @@
 """A job that may run in several places, from a program."""
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from trainway.errors import InvalidError, UsageError
+from trainway.errors import InvalidError, NotFoundError, UsageError
 from trainway.jobset.labels import SLURM_OPTIONS
 from trainway.json_types import Json
 from trainway.sdk import Client
@@ -107,3 +109,28 @@ def test_each_task_of_a_pipeline_is_placed_on_its_own(fake: FakeServer) -> None:
     assert [other["backend"] for other in sent["candidates"]] == ["local"]
     with pytest.raises(UsageError, match="'luck' is not a preference"):
         Client().run(tasks, on="any", prefer="luck")
+
+
+def test_the_jobs_of_a_grid_may_go_to_other_places_too(fake: FakeServer, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("pass")
+    client = Client()
+    fake.places.fits = {"ssh/lab": "now", "local": "now"}
+    options: Json = {"on": "ssh/lab,local", "recovery_strategy": "eager-next"}
+    client.run(script, grid={"lr": [1, 2]}, **options)
+    (sent,) = [body for _, path, body in fake.requests if path.endswith("/jobs")]
+    (other,) = sent["options"]["candidates"]
+    assert (sent["options"]["backend"], other["backend"]) == ("ssh/lab", "local")
+    assert len(sent["options"]["parameters"]) == 2
+    assert "{lr}" in json.dumps(sent["objects"])
+    assert "{lr}" in json.dumps(other["objects"])
+
+
+def test_the_place_of_a_schedule_is_chosen_each_time(fake: FakeServer) -> None:
+    fake.places.fits = {"ssh/lab": "now", "local": "later"}
+    with pytest.raises(NotFoundError):  # the server of this test keeps no schedules
+        Client().create_schedule("0 3 * * *", TRAIN, on="ssh/lab,local")
+    sent = [body for _, path, body in fake.requests if path.endswith("/schedules")][-1]
+    options = sent["options"]
+    assert (options["backend"], options["prefer"]) == ("ssh/lab", "order")
+    assert [other["backend"] for other in options["candidates"]] == ["local"]

@@ -1,13 +1,16 @@
 """Schedules, for a program: jobs that are submitted again and again."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from trainway.json_types import Json
 from trainway.sdk.named_handle import NamedHandle
+from trainway.sdk.pipeline_placement import tasks_placed
 from trainway.sdk.pipelines import PIPELINE, is_pipeline
+from trainway.sdk.placement import chosen_each_time
 from trainway.sdk.rest import Rest, Submission
+from trainway.sdk.run_options import RunOptions
 from trainway.sdk.schedule_rest import ScheduleRest
 
 
@@ -45,10 +48,14 @@ class Schedule(NamedHandle[ScheduleRest]):
 
 
 def created(
-    rest: Rest, submission: Submission, wanted: Mapping[str, Any]
+    rest: Rest,
+    options: RunOptions,
+    made: Callable[[RunOptions], Submission],
+    wanted: Mapping[str, Any],
 ) -> tuple[Schedule, list[str]]:
-    """A new schedule, and what to know of it."""
+    """A new schedule, and what to know of it; `made` gives what it submits."""
     schedules = ScheduleRest(rest.transport)
+    submission = made(tasks_placed(rest, options, made, chosen_each_time))
     if is_pipeline(submission.objects):
         submission = replace(submission, options={**submission.options, **PIPELINE})
     data, warnings = schedules.create_schedule(submission, wanted)

@@ -67,10 +67,10 @@ def test_other_places_say_what_they_offer_and_whether_it_can_move(tmp_path: Path
     play(tmp_path, scene)
 
 
-def test_the_jobs_of_a_run_have_no_candidates(tmp_path: Path) -> None:
+def test_the_trials_of_a_search_have_no_candidates(tmp_path: Path) -> None:
     async def scene(site: Site) -> None:
         other = {"backend": THERE, "objects": [jobset("demo")]}
-        options = {"candidates": [other], "max_wait": 5, "num_jobs": 2}
+        options = {"candidates": [other], "max_wait": 5, "search": {}}
         status, answer = await _ask(
             site, "/jobs", {"objects": [jobset("demo")], "options": options}
         )

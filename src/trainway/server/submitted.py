@@ -17,10 +17,10 @@ def submission_of(objects: Sequence[Json], options: SubmitOptions, key: str = ""
     """The submission; a UsageError if no job may have its priority, or these other places."""
     check_priority(options.priority, "options.priority")
     submission = Submission(objects, **options.model_dump(), key=key)
-    if submission.candidates and submission.is_run and not submission.pipeline:
+    if submission.candidates and submission.search is not None:
         raise UsageError(
-            "the jobs of a run stay where they are submitted",
+            "the trials of a search stay where they are submitted",
             field="options.candidates",
-            hint="leave out max_wait and recovery_strategy, or submit one job",
+            hint="leave out max_wait and recovery_strategy",
         )
     return submission

@@ -1,12 +1,16 @@
 """Strategies of recovery that come from somewhere else than a submission of one job."""
 
+from datetime import timedelta
+
 import pytest
 
 from trainway.engine.moving.failover import failover_of
 from trainway.engine.moving.recovered_job_test import RecoveryWorld, lose, play
 from trainway.engine.moving.testing import HERE, THERE
 from trainway.engine.run.pipeline_testing import pipeline, submitted
-from trainway.engine.testing import told
+from trainway.engine.submission import Submission
+from trainway.engine.testing import jobset, told
+from trainway.engine.times import time_text
 from trainway.errors import UsageError
 from trainway.json_types import Json
 
@@ -34,6 +38,53 @@ def test_a_job_that_is_submitted_again_keeps_its_strategy_and_its_places() -> No
         assert [place.backend for place in found.places] == [HERE, THERE]
         for place in found.places:
             assert place.objects[0]["metadata"]["labels"] == {"changed": "yes"}
+
+    play(scene)
+
+
+def test_a_job_that_is_submitted_again_gets_as_much_time_as_it_had() -> None:
+    async def scene(world: RecoveryWorld) -> None:
+        other = {"backend": THERE, "objects": [jobset("demo")]}
+        at = time_text(world.now + timedelta(hours=8))
+        wanted = Submission([jobset("demo")], candidates=[other], deadline=at, work=60, sure=THERE)
+        first, _ = await world.engine.submit(wanted)
+        world.now += timedelta(hours=9)
+        again = await world.engine.rerun(first["metadata"]["id"])
+        found = failover_of(world.store.get(again["metadata"]["id"]))
+        assert found is not None
+        assert found.promise is not None
+        assert found.promise.at == time_text(world.now + timedelta(hours=8))
+        assert (found.promise.work_s, found.places[-1].backend) == (60, THERE)
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    "several", [{"num_jobs": 2}, {"parameters": [{"lr": "1"}, {"lr": "2"}]}], ids=["array", "grid"]
+)
+def test_the_jobs_of_a_run_go_on_elsewhere_each_on_its_own(several: Json) -> None:
+    async def scene(world: RecoveryWorld) -> None:
+        other = {"backend": THERE, "objects": [jobset("demo")]}
+        wanted = Submission(
+            [jobset("demo")], candidates=[other], recovery_strategy="eager-next", **several
+        )
+        jobs, _ = await world.engine.submit_array(wanted)
+        for rank, job in enumerate(jobs):
+            record = world.store.get(job["metadata"]["id"])
+            found = failover_of(record)
+            assert found is not None
+            here, there = found.places
+            assert here.objects[0]["metadata"]["name"] == f"demo-{rank}" == record.name
+            assert {**there.objects[0], "metadata": {}} == {**here.objects[0], "metadata": {}}
+            assert there.objects[0]["metadata"]["name"] == record.name
+        second = str(jobs[1]["metadata"]["id"])
+        first = await world.begun_at(HERE, second)
+        first.run()
+        await world.until(second, "Running")
+        lose(first)
+        job = await world.until(second, lambda job: "move" in job["status"])
+        assert job["status"]["move"]["to"] == THERE
+        assert "move" not in (await world.engine.reading.get("demo-0"))["status"]
 
     play(scene)
 

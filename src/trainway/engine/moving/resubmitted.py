@@ -1,17 +1,21 @@
 """A job that is submitted again, with the places that it may go on at when one is lost. Pure."""
 
 from dataclasses import asdict, replace
+from datetime import datetime
 
 from trainway.engine.moving.failover import USUAL_WAIT_S, failover_of
 from trainway.engine.record import JobRecord, JobSpec
 from trainway.engine.submission import Submission, resubmission
+from trainway.engine.times import time_text
+from trainway.jobset.status import moment
 
 
-def resubmitted(record: JobRecord, spec: JobSpec, *, is_renamed: bool, key: str = "") -> Submission:
+def resubmitted(
+    record: JobRecord, spec: JobSpec, now: datetime, *, is_renamed: bool, key: str = ""
+) -> Submission:
     """What a job was made from, once more, with the strategy that it had.
 
-    It begins where the job was last. A deadline is a moment, which may be over, and is left out;
-    its places stay.
+    It begins where the job was last. With a deadline it gets as much time as the job had.
     """
     submission = resubmission(record, spec, is_renamed=is_renamed, key=key)
     found = failover_of(record)
@@ -19,6 +23,11 @@ def resubmitted(record: JobRecord, spec: JobSpec, *, is_renamed: bool, key: str 
         return submission
     others = [asdict(each) for each in found.places if each.backend != record.backend]
     wait = None if found.wait_s == USUAL_WAIT_S else found.wait_s
-    return replace(
+    kept = replace(
         submission, candidates=others, recovery_strategy=str(found.strategy), max_wait=wait
     )
+    if found.promise is None:
+        return kept
+    given = moment(found.promise.at) - moment(found.promise.began)
+    sure, work = found.places[-1].backend, found.promise.work_s
+    return replace(kept, deadline=time_text(now + given), work=work, sure=sure)
