@@ -70,6 +70,15 @@ def test_a_list_of_places_is_for_all_tasks(fake: FakeServer) -> None:
     assert submitted["options"]["max_wait"] == 600
 
 
+def test_a_deadline_is_one_of_the_whole_pipeline(fake: FakeServer) -> None:
+    fake.places.fits = {"local": "now", "ssh/lab": "now"}
+    words = ("--on", "local,ssh/lab", "--deadline", "8h", "--work", "5h")
+    assert invoke("run", "-d", *words, written(PLAIN)).exit_code == 0
+    (submitted,) = bodies(fake, "/jobs")
+    options = submitted["options"]
+    assert (options["work"], options["sure"], "deadline" in options) == (18000, "ssh/lab", True)
+
+
 @pytest.mark.parametrize("words", [(), ("--on", "ssh/lab")])
 def test_one_place_for_all_is_not_a_choice(fake: FakeServer, words: tuple[str, ...]) -> None:
     assert invoke("run", "-d", *words, written(PLAIN)).exit_code == 0

@@ -115,6 +115,7 @@ def tasks_placed(
         echo_line(line)
     on, more = spread(rest, wanted, found, made, with_files=not options.get("dry_run"))
     options |= _at(options, on, wishes) | more
+    options["sent_deadline"] = deadline_sent(options, wishes.on or ANY)
     return replace(wishes, on=on)
 
 

@@ -90,6 +90,8 @@ class Submission:
     """With a deadline: the place where it is not lost; the others are cheap."""
     work: float | None = None
     """How many seconds it computes until then if nothing interrupts it."""
+    stage: tuple[int, int] | None = None
+    """Of a task with a deadline: where it stands in its pipeline, as `Promise.stage` says."""
 
     max_cost: float | None = None
     """How much each of its jobs may cost in all; None: anything."""

@@ -19,6 +19,7 @@ from trainway.sdk.placement import (
     Placement,
     ask,
     at,
+    check_deadline,
     checked,
     is_choice,
     kept,
@@ -112,6 +113,7 @@ def tasks_placed(
 
     if on is None or not is_choice(on):
         return placed(rest, options, made)
+    check_deadline(options)
     places, once = places_of(rest, on), _once(there)
     tasks = _tasks(places, once)
     if not tasks:
@@ -119,7 +121,8 @@ def tasks_placed(
     each = Wanted(places, checked(preferred(on, options.prefer)))
     wanted = dict.fromkeys(tasks, each)
     first, others = spread(rest, wanted, ask_tasks(rest, wanted, once), once)
-    return with_others(at(options, first), first, **others)
+    sure = on.rpartition(",")[2].strip()
+    return with_others(at(options, first), first, **others, sure=sure)
 
 
 def _tasks(places: Sequence[str], made: Maker) -> list[str]:

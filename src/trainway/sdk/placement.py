@@ -130,8 +130,8 @@ def ask(
     return Placement([*answer["offers"], *refused], answer["chosen"])
 
 
-def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submission]) -> RunOptions:
-    """The options with the place that is chosen, where `on` leaves a choice."""
+def check_deadline(options: RunOptions) -> None:
+    """Raise what is wrong with a deadline, as far as no server has to be asked for that."""
     on = options.on
     if (options.deadline is None) != (options.work is None):
         raise UsageError("deadline and work belong together", hint="give both, or neither")
@@ -140,6 +140,12 @@ def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submiss
             "a deadline needs several places, of which the last one is sure",
             hint='give on="slurm/cheap,local"',
         )
+
+
+def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submission]) -> RunOptions:
+    """The options with the place that is chosen, where `on` leaves a choice."""
+    on = options.on
+    check_deadline(options)
     if on is None or not is_choice(on):
         if options.max_wait is not None:
             raise UsageError("max_wait needs several places", hint='give on="slurm/hpc,local"')

@@ -109,6 +109,12 @@ def test_each_task_of_a_pipeline_is_placed_on_its_own(fake: FakeServer) -> None:
     assert [other["backend"] for other in sent["candidates"]] == ["local"]
     with pytest.raises(UsageError, match="'luck' is not a preference"):
         Client().run(tasks, on="any", prefer="luck")
+    at = datetime(2026, 11, 20, 8, tzinfo=UTC)
+    Client().run(tasks, on="ssh/lab,local", deadline=at, work=3600)
+    sent = [body["options"] for _, path, body in fake.requests if path.endswith("/jobs")][-1]
+    assert (sent["work"], sent["sure"], "placement" in sent) == (3600, "local", True)
+    with pytest.raises(UsageError, match="deadline and work belong together"):
+        Client().run(tasks, on="ssh/lab,local", deadline=at)
 
 
 def test_the_jobs_of_a_grid_may_go_to_other_places_too(fake: FakeServer, tmp_path: Path) -> None:

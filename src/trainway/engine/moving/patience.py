@@ -83,6 +83,8 @@ def _left_of_pace_s(live: RecoveredJob) -> float | None:
         return None
     if live.record.phase == Phase.PAUSED and live.move is None:
         return None  # until somebody resumes it
+    if found.promise.stage is not None and not live.has_begun:
+        return PACE_S  # its turn has not come, which is no reason to go elsewhere
     checked = found.promise.checked or found.promise.began
     since = (moment(live.now()) - moment(checked)).total_seconds()
     return max(PACE_S - since, 0.0) if live.move is None else PACE_S

@@ -5,13 +5,12 @@ from datetime import timedelta
 import pytest
 
 from trainway.engine.moving.failover import failover_of
-from trainway.engine.moving.recovered_job_test import RecoveryWorld, lose, play
+from trainway.engine.moving.recovered_job_test import FAR, RecoveryWorld, lose, play
 from trainway.engine.moving.testing import HERE, THERE
 from trainway.engine.run.pipeline_testing import pipeline, submitted
 from trainway.engine.submission import Submission
 from trainway.engine.testing import jobset, told
 from trainway.engine.times import time_text
-from trainway.errors import UsageError
 from trainway.json_types import Json
 
 PAIR = """\
@@ -118,7 +117,40 @@ def test_a_strategy_for_a_pipeline_is_one_for_each_task() -> None:
             found = failover_of(world.store.get(id_))
             assert found is not None
             assert found.strategy == "failover"
-        with pytest.raises(UsageError, match="a pipeline has several"):
-            await submitted(world, pipeline(deadline="2026-11-20T08:00:00Z", work=5.0))
+
+    play(scene)
+
+
+READING = """\
+name: p
+---
+{name: one, run: 'true'}
+---
+{name: two, run: 'true'}
+---
+{name: three, run: 'cat ${tasks.two.output}/x'}
+"""
+
+
+def test_the_deadline_of_a_pipeline_is_kept_by_its_tasks_together() -> None:
+    async def scene(world: RecoveryWorld) -> None:
+        other = {"backend": FAR, "objects": list(pipeline(READING).objects)}
+        at = time_text(world.now + timedelta(hours=8))
+        given: Json = {"candidates": [other], "deadline": at, "work": 3600.0, "sure": FAR}
+        ids = await submitted(world, pipeline(READING, **given))
+        two = failover_of(world.store.get(ids["two"]))
+        assert two is not None
+        assert two.promise is not None
+        assert (two.promise.at, two.promise.stage) == (at, (1, 3))
+        assert (two.promise.before_s, two.promise.own_s) == (1200, 1200)
+        assert [each.backend for each in two.places] == [HERE, FAR]
+        # What reads the output of another one stays, and so begins where it is not lost.
+        three = world.store.get(ids["three"])
+        assert (three.backend, three.recovery) == (FAR, None)
+
+        world.now += timedelta(minutes=2)
+        again = await world.engine.again(ids["two"])
+        later = time_text(world.now + timedelta(hours=8))
+        assert (again.deadline, again.stage, again.work) == (later, (1, 3), 3600)
 
     play(scene)

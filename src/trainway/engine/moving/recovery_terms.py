@@ -70,7 +70,7 @@ def _promise(submission: Submission, now: datetime) -> Promise | None:
             field=field,
             hint="write --on slurm/cheap,local; trainway plan says why a place does not take it",
         )
-    promise = Promise(time_text(at), submission.work, time_text(now))
+    promise = Promise(time_text(at), submission.work, time_text(now), stage=submission.stage)
     left = (at - now).total_seconds()
     if left <= 0:
         raise UsageError("the deadline is over", field=field, hint=_HINT)

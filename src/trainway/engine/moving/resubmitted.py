@@ -30,4 +30,5 @@ def resubmitted(
         return kept
     given = moment(found.promise.at) - moment(found.promise.began)
     sure, work = found.places[-1].backend, found.promise.work_s
-    return replace(kept, deadline=time_text(now + given), work=work, sure=sure)
+    at, stage = time_text(now + given), found.promise.stage
+    return replace(kept, deadline=at, work=work, sure=sure, stage=stage)

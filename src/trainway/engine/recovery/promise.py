@@ -39,6 +39,19 @@ class Promise:
     done_s: float = 0.0
     """How much of the work was done then."""
     checked: str = ""
+    stage: tuple[int, int] | None = None
+    """Of a task: how many tasks of its pipeline come before it, and of how many in a row it is one,
+    which count alike. The deadline and the work are those of the pipeline. None: it is no task."""
+
+    @property
+    def own_s(self) -> float:
+        """How much of the work is that of the job itself."""
+        return self.work_s if self.stage is None else self.work_s / self.stage[1]
+
+    @property
+    def before_s(self) -> float:
+        """How much of the work is done by others before it begins."""
+        return 0.0 if self.stage is None else self.own_s * self.stage[0]
 
     @property
     def terms(self) -> Terms:
@@ -60,7 +73,10 @@ class Promise:
 
 def promise_of(data: Any) -> Promise | None:
     """A promise as it is stored; None: there is none."""
-    return Promise(**{**data, "place": Place(data["place"])}) if data else None
+    if not data:
+        return None
+    stage = data.get("stage")
+    return Promise(**{**data, "place": Place(data["place"]), "stage": stage and tuple(stage)})
 
 
 def decided(
@@ -123,9 +139,10 @@ def _is_lost(avoided: Avoidances, place: str, now: datetime) -> bool:
 
 
 def _done_s(promise: Promise, record: JobRecord, now: datetime) -> float:
-    """How much of its work a job has done: what it says, or how long it ran."""
+    """How much of the work is done: before it, and by it as it says, or for as long as it ran."""
     percent = record.progress_data.get("progressPercentage")
     if isinstance(percent, int | float):
-        return min(max(percent / 100, 0.0), 1.0) * promise.work_s
+        return promise.before_s + min(max(percent / 100, 0.0), 1.0) * promise.own_s
     runs = record.observed_data.get(RUNS) or ()
-    return min(sum(seconds_of(run, time_text(now)) for run in runs), promise.work_s)
+    ran = sum(seconds_of(run, time_text(now)) for run in runs)
+    return promise.before_s + min(ran, promise.own_s)

@@ -1,4 +1,5 @@
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,7 +8,7 @@ from trainway.engine.observation import RUNS
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, stored
 from trainway.engine.recovery.avoidance import Avoidances, with_failure
-from trainway.engine.recovery.promise import Promise, aim_of, decided
+from trainway.engine.recovery.promise import Promise, aim_of, decided, promise_of
 from trainway.engine.recovery.strategy import Target
 from trainway.engine.recovery.uniform_progress import Place
 from trainway.engine.times import time_text
@@ -84,3 +85,16 @@ def test_what_is_shown_of_a_deadline() -> None:
         "slackSeconds": 10800.0,
         "place": Place.IDLE,
     }
+
+
+def test_a_task_counts_what_was_done_before_it() -> None:
+    task = replace(PROMISE, stage=(1, 4))
+    run = {"attempt": 0, "start": time_text(BEGAN), "end": time_text(NOW)}
+    record = JobRecord(
+        id="i", name="demo", namespace="default", kind="JobSet", backend="a",
+        phase=Phase.RUNNING, **stored({"observed": {RUNS: [run]}, "progress": NOTHING}),
+    )  # fmt: skip
+    assert decided(task, record, PLACES, {}, NOW).done_s == 2 * 4500  # of its own no more
+    told = record.with_columns({"progress": HALF})
+    assert decided(task, told, PLACES, {}, NOW).done_s == 1.5 * 4500
+    assert promise_of(json.loads(json.dumps(asdict(task)))) == task

@@ -35,6 +35,22 @@ class Pipeline:
         """For people and programs."""
         return [{"name": name, "after": list(others)} for name, others in self.after.items()]
 
+    def stage(self, task: str) -> tuple[int, int]:
+        """How many tasks come before one at least, and of how many in a row it is one."""
+        before = self._longest(task, self.after)
+        followers = {
+            name: [other for other, others in self.after.items() if name in others]
+            for name in self.after
+        }
+        return before, before + 1 + self._longest(task, followers)
+
+    def _longest(self, task: str, neighbours: Mapping[str, Sequence[str]]) -> int:
+        """How many tasks the longest way has that leads away from one."""
+        found = dict.fromkeys(self.after, 0)
+        for name in TopologicalSorter(neighbours).static_order():
+            found[name] = max((found[other] + 1 for other in neighbours[name]), default=0)
+        return found[task]
+
     def since(self, task: str) -> list[str]:
         """A task, and all that come after it, in the order of the file."""
         found = {task}

@@ -112,3 +112,19 @@ def test_no_task_starts_too_early_and_every_task_ends(
             ending = data.draw(st.sampled_from(running))
             phases[ending] = data.draw(st.sampled_from([P.SUCCEEDED, P.FAILED, P.CANCELLED]))
     assert set(phases.values()) <= TERMINAL
+
+
+@dataclass(frozen=True)
+class Stage:
+    task: str
+    expected: tuple[int, int]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [Stage("a", (0, 3)), Stage("b", (1, 3)), Stage("c", (0, 2)), Stage("d", (2, 3))],
+    ids=lambda case: case.task,
+)
+def test_where_a_task_stands_in_its_pipeline(case: Stage) -> None:
+    diamond = Pipeline({"a": [], "b": ["a"], "c": [], "d": ["b", "c"]})
+    assert diamond.stage(case.task) == case.expected

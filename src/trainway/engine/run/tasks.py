@@ -3,7 +3,7 @@
 Apart from `intake`, since reading a task brings the compiler along.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -29,6 +29,8 @@ from trainway.json_types import Json
 from trainway.schema.field import path_text
 from trainway.sweep.parameter import MOST_TRIALS
 
+_NO_DEADLINE: Final[Json] = {"deadline": None, "work": None, "sure": ""}
+"""A task that cannot move keeps no deadline; it runs at the sure place."""
 _LONGEST: Final = 63
 """So long may a label be, and a job has its task as one."""
 
@@ -38,9 +40,6 @@ def tasks_of(submission: Submission) -> list[Submission]:
     if submission.num_jobs is not None or submission.parameters is not None:
         raise UsageError("a pipeline is run once", field="options.pipeline",
                          hint="leave out num_jobs and parameters")  # fmt: skip
-    if submission.deadline is not None:
-        raise UsageError("a deadline is for one job, and a pipeline has several",
-                         field="options.deadline", hint="leave it out")  # fmt: skip
     _, job, _ = _read(submission)
     titles = pipeline.titles(job.file.tasks)
     wrong = [name for name in submission.placement if name not in titles]
@@ -51,9 +50,11 @@ def tasks_of(submission: Submission) -> list[Submission]:
     if any(len(parts_there) != len(titles) for parts_there in made.values()):
         raise UsageError("the places have pipelines of their own", field="options.candidates",
                          hint="send the same tasks for each place")  # fmt: skip
-    tasks = []
+    tasks, order = [], Pipeline(pipeline.dependencies(job.file.tasks))
     for rank, title in enumerate(titles):
         named, prefer = _places(submission, title, list(places))
+        if is_bound := submission.deadline is not None and _is_bound(submission, made, rank):
+            named = [name for name in named if name == submission.sure] or named
         first, *rest = [{**places[name], "objects": made[name][rank]} for name in named]
         task = replace(
             submission,
@@ -70,8 +71,17 @@ def tasks_of(submission: Submission) -> list[Submission]:
             prefer=prefer if rest else "",
             recovery_strategy=_strategy(submission, job.file.tasks[rank], first["objects"]),
         )
+        if submission.deadline is not None:
+            stage = order.stage(title)
+            task = replace(task, **_NO_DEADLINE) if is_bound else replace(task, stage=stage)
         tasks.append(task)
     return tasks
+
+
+def _is_bound(submission: Submission, made: Mapping[str, list[list[Json]]], rank: int) -> bool:
+    """Whether a task stays where it began, since what it reads was brought there."""
+    objects = made[submission.backend][rank]
+    return bool(outputs_read(objects)) and not _is_here(submission)
 
 
 def _strategy(submission: Submission, task: Task, objects: Sequence[Json]) -> str | None:
