@@ -36,6 +36,8 @@ NAME: Final = "host-programs.trainway.dev"
 FOLDERS: Final = ("examples", "src", "test")
 """What pods see of the repository. Its root itself is theirs to write to."""
 MPI_HOME: Final = "/home/mpiuser"
+CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"
+"""Programs that speak TLS do not start without, whether or not they then speak it."""
 SSH_SERVERS: Final[Mapping[str, str]] = {
     "/etc/ssh/sshd_config": "/root",
     f"{MPI_HOME}/.sshd_config": MPI_HOME,
@@ -100,14 +102,14 @@ def programs_of_this_machine(folder: Path) -> HostPrograms:
     require_mpirun()
     frameworks = environment(*TORCH).path
     search_path = f"{frameworks / 'bin'}:{SEARCH_PATH}"
-    files = {}
+    files = {CERTIFICATES: CERTIFICATES}
     for number, (place, home) in enumerate(SSH_SERVERS.items()):
         path = folder / f"sshd_config-{number}"
         # What mpirun starts on another node is a child of sshd there.
         path.write_text(f"{SSH_SERVER.format(home=home)}SetEnv PATH={search_path}\n")
         path.chmod(0o644)
         files[place] = str(path)
-    paths = [Path("/usr"), Path(sys.base_prefix), frameworks]
+    paths = [Path("/usr"), Path(sys.base_prefix), Path(sys.prefix), frameworks]
     paths += [REPOSITORY / name for name in FOLDERS]
     return HostPrograms(
         folders=tuple(str(path) for path in outermost(paths)),

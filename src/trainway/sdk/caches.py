@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainway.api.task.storage_remote import PREFIX
 from trainway.data.flight.contract import HEAD, HEAD_LISTENS, TOKEN
 from trainway.data.flight.objects import CacheSpec, cache_objects
 from trainway.data.opening import local_path, locate
-from trainway.data.uri import has_scheme
+from trainway.data.uri import HUB, OBJECT_STORES, has_scheme
 from trainway.errors import ConflictError, NotFoundError, UsageError
 from trainway.families.family import Files, Runs
 from trainway.families.table import family_of
@@ -44,7 +45,9 @@ class Cache:
         if self.job.done() and self.job.status == "Failed":
             error = self.job.exception()
             return "Failed", str(error).splitlines()[-1].rpartition(" ERROR ")[2].strip()
-        if self.job.status != "Running" or self.spec.in_pods or not self.host:
+        if self.job.status == "Running" and self.spec.in_pods:
+            return _in_pods(self.job.to_dict()["status"])
+        if self.job.status != "Running" or not self.host:
             return self.job.status, str(self.job.to_dict()["status"]["message"] or "")
         return _probed(f"http://{self.host}:{self.spec.health_port}/ready")
 
@@ -77,7 +80,8 @@ def apply(client: Client, wanted: CacheSpec, on: str | None = None) -> tuple[Cac
                 hint=f"use another name, or run: trainway cache delete {spec.name}",
             )
         return found, False
-    job = client.run(cache_objects(spec, token), on=on)
+    keys = table_keys(spec.table) if spec.in_pods else {}
+    job = client.run(cache_objects(spec, token, keys), on=on)
     return _cache(job, spec), True
 
 
@@ -135,6 +139,24 @@ def _table(table: str, *, is_here: bool) -> str:
             f"{table} is not a URI", hint="write a URI, or the whole path that it has on the hosts"
         )
     return table
+
+
+def table_keys(table: str) -> dict[str, str]:
+    """Our own credentials for a table, which pods have not, as variables that we read ourselves."""
+    from trainway.sdk.task_storage import own_variables  # noqa: PLC0415 - only for pods
+
+    scheme = table.partition("://")[0].lower() if has_scheme(table) else ""
+    found = own_variables(scheme) if scheme in (*OBJECT_STORES, HUB) else {}
+    return {name: text for name, text in found.items() if not name.startswith(PREFIX)}
+
+
+def _in_pods(status: Mapping[str, Any]) -> tuple[str, str]:
+    """A pod is ready when the process in it can be read."""
+    nodes = {str(node["role"]): node for node in status.get("nodes") or ()}
+    head = nodes.get(HEAD) or {}
+    if head.get("ready"):
+        return "Ready", ""
+    return "Loading", str(head.get("message") or status.get("message") or "")
 
 
 def _probed(url: str) -> tuple[str, str]:

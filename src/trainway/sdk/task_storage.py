@@ -26,7 +26,7 @@ def with_storage(objects: list[Json], file: TaskFile, name: str) -> list[Json]:
     schemes = [{mount.scheme for mount in _mounts(task)} for task in file.tasks]
     if not any(schemes):
         return objects
-    values = {each: _variables(each) for each in sorted(set().union(*schemes))}
+    values = {each: own_variables(each) for each in sorted(set().union(*schemes))}
     secret = storage_secret_name(name)
     for obj in objects:
         if obj.get("kind") == task_object.KIND:
@@ -103,7 +103,8 @@ def _mounts(task: Task) -> list[StorageMount]:
     return storage_mounts(task.file_mounts)
 
 
-def _variables(scheme: str) -> dict[str, str]:
+def own_variables(scheme: str) -> dict[str, str]:
+    """What programs elsewhere need to reach the stores of a scheme as we do."""
     from trainway.sdk.storage_credentials import variables  # noqa: PLC0415 - only for buckets
 
     return variables(scheme, os.environ, str(Path.home()), _text)

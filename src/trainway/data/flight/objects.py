@@ -6,7 +6,7 @@ is wrong (an exit code of ours) ends the job. Workers restart in their pods, wit
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -63,18 +63,22 @@ class CacheSpec:
         return json.dumps(asdict(self), sort_keys=True)
 
 
-def cache_objects(spec: CacheSpec, token: str = "") -> list[Json]:
-    """The JobSet of a cache, and the Secret with its token where it has one."""
+def cache_objects(
+    spec: CacheSpec, token: str = "", keys: Mapping[str, str] | None = None
+) -> list[Json]:
+    """The JobSet of a cache, and the Secret with its token and the keys of its table, if any."""
+    hidden = {**(keys or {}), **({TOKEN: token} if spec.has_token else {})}
     host = "127.0.0.1" if spec.is_here else "0.0.0.0"  # noqa: S104 - other machines read it
     head = [HEAD, host, str(spec.port), "--table", spec.table, "--workers", str(spec.workers)]
     head += ["--health-port", str(spec.health_port)]
     if not spec.in_pods:
         head += ["--advertise", spec.head.partition(":")[0]]
-    roles = [_role(spec, HEAD, 1, head, _until_an_error())]
+    roles = [_role(spec, HEAD, 1, head, _until_an_error(), hidden)]
     if spec.workers:
         port, health = (str(PORT), str(HEALTH_PORT)) if spec.in_pods else ("0", "0")
         worker = [WORKER, host, port, "--head", spec.head, "--health-port", health]
-        roles.append(_role(spec, WORKER, spec.workers, worker, {"restartPolicy": "OnFailure"}))
+        policy = {"restartPolicy": "OnFailure"}
+        roles.append(_role(spec, WORKER, spec.workers, worker, policy, hidden))
     metadata = {
         "name": spec.name,
         "labels": {DATA_CACHE: spec.name},
@@ -86,16 +90,19 @@ def cache_objects(spec: CacheSpec, token: str = "") -> list[Json]:
         "metadata": metadata,
         "spec": {"replicatedJobs": roles},
     }
-    return [*_secrets(spec, token), jobset]
+    return [*_secrets(spec, hidden), jobset]
 
 
-def _secrets(spec: CacheSpec, token: str) -> list[Json]:
-    if not spec.has_token:
+def _secrets(spec: CacheSpec, hidden: Mapping[str, str]) -> list[Json]:
+    if not hidden:
         return []
-    metadata = {"name": f"{spec.name}-token"}
-    return [
-        {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {TOKEN: token}}
-    ]
+    metadata = {"name": _secret(spec)}
+    data = dict(hidden)
+    return [{"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": data}]
+
+
+def _secret(spec: CacheSpec) -> str:
+    return f"{spec.name}-token"
 
 
 def _until_an_error() -> Json:
@@ -108,7 +115,12 @@ def _until_an_error() -> Json:
 
 
 def _role(
-    spec: CacheSpec, name: str, count: int, words: Sequence[str], policy: Mapping[str, Any]
+    spec: CacheSpec,
+    name: str,
+    count: int,
+    words: Sequence[str],
+    policy: Mapping[str, Any],
+    hidden: Iterable[str],
 ) -> Json:
     job: Json = {
         "parallelism": count,
@@ -119,7 +131,7 @@ def _role(
             "metadata": {"labels": {"app": f"{spec.name}-{name}"}},
             "spec": {
                 "restartPolicy": policy["restartPolicy"],
-                "containers": [_container(spec, words)],
+                "containers": [_container(spec, words, hidden)],
                 "volumes": [{"name": "cache", "emptyDir": {}}],
             },
         },
@@ -128,15 +140,18 @@ def _role(
     return {"name": name, "replicas": 1, "template": {"spec": job}}
 
 
-def _container(spec: CacheSpec, words: Sequence[str]) -> Json:
+def _container(spec: CacheSpec, words: Sequence[str], hidden: Iterable[str]) -> Json:
     container: Json = {
         "name": "cache",
         "command": [spec.python, *_PROGRAM, *words, "--folder", _FOLDER],
         "volumeMounts": [{"name": "cache", "mountPath": _FOLDER}],
     }
-    if spec.has_token:
-        key = {"name": f"{spec.name}-token", "key": TOKEN}
-        container["env"] = [{"name": TOKEN, "valueFrom": {"secretKeyRef": key}}]
+    variables = [
+        {"name": name, "valueFrom": {"secretKeyRef": {"name": _secret(spec), "key": name}}}
+        for name in hidden
+    ]
+    if variables:
+        container["env"] = variables
     if spec.in_pods:
         container["image"] = spec.image
         container["ports"] = [{"containerPort": PORT}, {"containerPort": HEALTH_PORT}]

@@ -69,6 +69,15 @@ def test_a_token_is_in_a_secret_and_nowhere_else() -> None:
     }
 
 
+def test_the_keys_of_a_table_are_there_too() -> None:
+    keys = {"AWS_ACCESS_KEY_ID": "me", "AWS_SECRET_ACCESS_KEY": "hush"}
+    secret, jobset = cache_objects(CacheSpec("demo", "s3://b/t", 1, "image"), keys=keys)
+    assert secret["stringData"] == keys
+    assert "hush" not in str(jobset)
+    for role in roles([jobset]).values():
+        assert [each["name"] for each in container(role)["env"]] == list(keys)
+
+
 @pytest.mark.parametrize("spec", [CacheSpec("demo", "/t"), CacheSpec("demo", "/t", 2, "image")])
 def test_jobset_admits_it(spec: CacheSpec) -> None:
     (jobset,) = cache_objects(spec)

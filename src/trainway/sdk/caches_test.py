@@ -1,0 +1,60 @@
+"""How a cache in pods stands, and what its pods are given."""
+
+from typing import Any, cast
+
+import pytest
+
+from trainway.data.flight.objects import CacheSpec
+from trainway.json_types import Json
+from trainway.sdk.caches import Cache, table_keys
+from trainway.sdk.job import Job
+
+
+class Running:
+    """A job whose nodes are as they are told."""
+
+    status = "Running"
+
+    def __init__(self, *nodes: Json) -> None:
+        self._nodes = list(nodes)
+
+    def done(self) -> bool:
+        return False
+
+    def to_dict(self) -> Json:
+        return {"status": {"message": "2 of 3 nodes run", "nodes": self._nodes}}
+
+
+def node(role: str, **more: Any) -> Json:
+    return {"role": role, **more}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "status"),
+    [
+        ([node("head", ready=True), node("worker", ready=False)], ("Ready", "")),
+        ([node("head", ready=False), node("worker", ready=True)], ("Loading", "2 of 3 nodes run")),
+        ([node("head", ready=False, message="no image")], ("Loading", "no image")),
+        ([], ("Loading", "2 of 3 nodes run")),
+    ],
+)
+def test_a_cache_in_pods_is_ready_when_its_head_is(
+    nodes: list[Json], status: tuple[str, str]
+) -> None:
+    spec = CacheSpec("demo", "s3://b/t", 1, "image")
+    cache = Cache(spec, cast("Job", Running(*nodes)), "k8s/lab", "")
+    assert cache.status() == status
+
+
+def test_pods_are_given_the_keys_of_their_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "me")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hush")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://store")
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    assert table_keys("s3://bucket/table") == {
+        "AWS_ACCESS_KEY_ID": "me",
+        "AWS_SECRET_ACCESS_KEY": "hush",
+        "AWS_ENDPOINT_URL": "http://store",
+    }
+    assert table_keys("/srv/table") == table_keys("https://host/table") == {}
