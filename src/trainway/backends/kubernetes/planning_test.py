@@ -16,7 +16,7 @@ from trainway.backends.kubernetes.form import (
 )
 from trainway.backends.kubernetes.planning import losses, owned, plan, without_image
 from trainway.backends.kubernetes.sites import Infra
-from trainway.jobset.labels import TIMEOUT_SECONDS
+from trainway.jobset.labels import EXPORT, TIMEOUT_SECONDS
 from trainway.json_types import Json
 
 TESTDATA = Path(__file__).parent / "testdata"
@@ -210,3 +210,17 @@ def test_a_container_without_an_image_is_named() -> None:
     del pod["containers"][0]["image"]
     (problem,) = without_image(made)
     assert problem.startswith("container main of node has no image")
+
+
+def test_a_job_whose_output_is_wanted_is_held_and_begins_with_what_there_was() -> None:
+    metadata = {**TRAINJOB["metadata"], "annotations": {EXPORT: "s3://bucket/run"}}
+    first = plan(workload({**TRAINJOB, "metadata": metadata}), INFRA, OFFER)
+    again = Workload(**{**vars(workload(TRAINJOB)), "handle": first.handle})
+
+    assert (first.handle["form"], first.handle["held"]) == (Form.JOBSET, True)
+    (role,) = first.top["spec"]["replicatedJobs"]
+    pod = role["template"]["spec"]["template"]["spec"]
+    assert [each["name"] for each in pod["initContainers"]] == ["trainway-arrival"]
+    assert [each["name"] for each in pod["containers"]] == ["main", "trainway-holder"]
+    assert plan(again, INFRA, OFFER).top["spec"] == first.top["spec"]
+    assert "held" not in plan(workload(TRAINJOB), INFRA, OFFER).handle
