@@ -46,7 +46,7 @@ settings.load_profile("few")
 
 UNIT_TESTS: Final = Path(__file__).parent / "src"
 ENGINE_FIXTURES: Final = frozenset(
-    {"podman", "s3_server", "ssh_hosts", "slurm_cluster", "idle_slurm_cluster"}
+    {"cloud_store", "podman", "s3_server", "ssh_hosts", "slurm_cluster", "idle_slurm_cluster"}
 )
 ENGINE_GROUPS: Final = frozenset({"ssh", "slurm", "slurm_scattered"})
 NOT_ENGINE: Final = "not engine"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from browser import dashboard, shared_chromium, shared_dashboard
+from cloud_stores import cloud_store
 from example_table import yardstick
 from gate import Gate, opened
 from installation import Installation, installed
@@ -13,6 +14,7 @@ from slurm_fixtures import idle_slurm_cluster, slurm_cluster, slurm_site
 from ssh_fixtures import ssh_hosts, ssh_pool
 
 __all__ = [
+    "cloud_store",
     "dashboard",
     "idle_slurm_cluster",
     "s3_server",

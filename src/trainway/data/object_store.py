@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from trainway.data import plain_reading
 from trainway.data.plain_reading import PlainReading, is_plain
-from trainway.data.profile import r2_config, s3_config
+from trainway.data.profile import az_config, gs_config, r2_config, s3_config
 from trainway.data.store import PART_SIZE, ChangedError, Entry, Piece
 from trainway.data.uri import OBJECT_STORES, Location
 from trainway.errors import (
@@ -48,6 +48,7 @@ _CREDENTIALS: Final = {
     "r2": "R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY, or the profile [r2] of"
     " ~/.cloudflare/r2.credentials",
 }
+_NO_BUCKET: Final = {"NoSuchBucket", "ContainerNotFound"}
 _BAD_KEYS: Final = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "XAdminUserNotFound"}
 _ELSEWHERE: Final = {"PermanentRedirect", "AuthorizationHeaderMalformed"}
 _FULL: Final = {"InsufficientStorage", "XMinioStorageFull", "QuotaExceeded"}
@@ -106,7 +107,7 @@ class ObjectStore:
                 yield from pieces
                 return
             found = obstore.get(self._store, entry.key, options=options)
-            if (found.meta["e_tag"] or "") != entry.etag:
+            if _etag(found.meta) != entry.etag:
                 raise ChangedError(f"{self._location.of(entry.key)} changed while it was read")
             for chunk in found.stream(min_chunk_size=_CHUNK):
                 yield memoryview(chunk)
@@ -127,6 +128,9 @@ class ObjectStore:
         import obstore  # noqa: PLC0415 - an extra
 
         with self._told(key):
+            if size <= _PART:  # one request, where parts take three at least
+                obstore.put(self._store, key, b"".join(chunks), use_multipart=False)
+                return
             obstore.put(
                 self._store,
                 key,
@@ -142,9 +146,18 @@ class ObjectStore:
         with self._told(self._location.key):
             try:
                 obstore.delete(self._store, list(keys))
-            except FileNotFoundError as error:  # Google and Azure say so; the others are content
-                if _code(error) == "NoSuchBucket":
-                    raise
+            except FileNotFoundError:  # Google and Azure say so, and leave others where they are
+                for key in keys:
+                    self._delete(key)
+
+    def _delete(self, key: str) -> None:
+        import obstore  # noqa: PLC0415 - an extra
+
+        try:
+            obstore.delete(self._store, key)
+        except FileNotFoundError as error:
+            if _code(error) in _NO_BUCKET:
+                raise
 
     def signed(self, method: Literal["HEAD", "PUT", "DELETE"], valid: timedelta) -> str:
         """The URL of a request for the bucket itself; whoever has it may make the request."""
@@ -186,7 +199,7 @@ def failure(location: Location, error: Exception) -> TrainwayError:
     where, scheme = f"{location.scheme}://{location.bucket}", location.scheme
     code, status = _code(error), _STATUS.search(str(error))
     number = status[1] if status else ""
-    if code in {"NoSuchBucket", "ContainerNotFound"}:
+    if code in _NO_BUCKET:
         what = "container" if scheme == "az" else "bucket"
         return NotFoundError(f"there is no {what} {where}", hint="is the endpoint the right one?")
     if number in _REFUSED or code in _BAD_KEYS:
@@ -217,7 +230,13 @@ def _code(error: Exception) -> str:
 
 def _entry(found: Any) -> Entry:
     modified = found["last_modified"].timestamp()
-    return Entry(found["path"], found["size"], found["e_tag"] or "", modified)
+    return Entry(found["path"], found["size"], _etag(found), modified)
+
+
+def _etag(found: Any) -> str:
+    """The etag as requests have it: Azure and Google leave its quotation marks out of lists."""
+    etag = found["e_tag"] or ""
+    return etag if not etag or etag.endswith('"') else f'"{etag}"'
 
 
 def _store(location: Location) -> tuple[Any, str]:
@@ -235,8 +254,11 @@ def _store(location: Location) -> tuple[Any, str]:
             options["allow_http"] = True
         made = store.S3Store(location.bucket, config=config, client_options=options, **more)
         return made, endpoint
+    config = (gs_config if location.scheme == "gs" else az_config)(os.environ)
+    if any(value.startswith("http://") for value in config.values()):
+        options["allow_http"] = True
     kind = store.GCSStore if location.scheme == "gs" else store.AzureStore
-    return kind(location.bucket, client_options=options, **more), ""
+    return kind(location.bucket, config=config, client_options=options, **more), ""
 
 
 def _text(path: str) -> str | None:

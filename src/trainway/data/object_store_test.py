@@ -90,3 +90,10 @@ def test_a_store_without_encryption_is_read_in_larger_parts(
         monkeypatch.setenv(name, value)
 
     assert ObjectStore(parse("s3://bucket/key")).part_size == part_size
+
+
+@pytest.mark.parametrize(
+    ("told", "etag"), [(None, ""), ("0x8D", '"0x8D"'), ('"1-2"', '"1-2"'), ('W/"1"', 'W/"1"')]
+)
+def test_an_etag_is_the_same_in_lists_and_in_requests(told: str | None, etag: str) -> None:
+    assert object_store._etag({"e_tag": told}) == etag

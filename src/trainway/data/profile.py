@@ -47,6 +47,22 @@ def s3_config(environment: Mapping[str, str], home: str, read: ReadText) -> dict
     return found
 
 
+def gs_config(environment: Mapping[str, str]) -> dict[str, str]:
+    """What Google is asked with: where its emulator is, as Google's own libraries find it."""
+    host = environment.get("STORAGE_EMULATOR_HOST")
+    if not host:
+        base = environment.get("GOOGLE_BASE_URL")
+        return {"google_base_url": base} if base else {}
+    address = host if "://" in host else f"http://{host}"
+    return {"google_base_url": address.rstrip("/"), "google_bearer_token": "emulator"}
+
+
+def az_config(environment: Mapping[str, str]) -> dict[str, str]:
+    """Where Azure is asked, if somebody says so; the emulator's variables obstore reads itself."""
+    endpoint = environment.get("AZURE_STORAGE_ENDPOINT") or environment.get("AZURE_ENDPOINT")
+    return {"azure_storage_endpoint": endpoint} if endpoint else {}
+
+
 def r2_config(environment: Mapping[str, str], home: str, read: ReadText) -> dict[str, str]:
     """What R2 is asked with: its own variables, or the files that SkyPilot has for it."""
     folder = PurePosixPath(home, ".cloudflare")

@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from trainway.data.profile import r2_config, s3_config
+from trainway.data.profile import az_config, gs_config, r2_config, s3_config
 from trainway.errors import UsageError
 
 KEYS = "[default]\naws_access_key_id = A\naws_secret_access_key = B\n[lab]\naws_access_key_id = C\n"
@@ -95,3 +95,28 @@ def test_r2_says_what_is_missing(variables: Mapping[str, str], said: str) -> Non
         r2_config(variables, "/h", NO_FILES.get)
 
     assert said.replace("keys", "credentials") in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("environment", "found"),
+    [
+        ({}, {}),
+        ({"GOOGLE_BASE_URL": "https://gcs"}, {"google_base_url": "https://gcs"}),
+        (
+            {"STORAGE_EMULATOR_HOST": "localhost:4443", "GOOGLE_BASE_URL": "https://gcs"},
+            {"google_base_url": "http://localhost:4443", "google_bearer_token": "emulator"},
+        ),
+        (
+            {"STORAGE_EMULATOR_HOST": "https://host:1/"},
+            {"google_base_url": "https://host:1", "google_bearer_token": "emulator"},
+        ),
+    ],
+    ids=str,
+)
+def test_where_google_is_asked(environment: dict[str, str], found: dict[str, str]) -> None:
+    assert gs_config(environment) == found
+
+
+def test_where_azure_is_asked() -> None:
+    assert az_config({}) == {}
+    assert az_config({"AZURE_ENDPOINT": "http://a"}) == {"azure_storage_endpoint": "http://a"}

@@ -1,0 +1,244 @@
+"""Google's and Azure's stores of a test's own: fake-gcs-server, built with Go, and azurite, of npm.
+
+Both are had once for each machine, as versitygw is. fake-gcs-server takes objects by Google's JSON
+protocol and by signed addresses only, and obstore sends them by the XML protocol: what passes them
+on says of each that its address is signed. Uploads in parts it does not know at all.
+"""
+
+import base64
+import contextlib
+import email.utils
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Final
+
+import pytest
+from cluster.ports import free_port
+from environments import last_line, unavailable
+
+GCS: Final = "v1.52.2"
+AZURITE: Final = "3.35.0"
+ACCOUNT: Final = "devstoreaccount1"
+KEY: Final = (
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+)
+"""Everybody's: the emulator has no other."""
+LIMIT_S: Final = 60.0
+
+
+Done = subprocess.CompletedProcess[str]
+
+
+@dataclass(frozen=True)
+class CloudStore:
+    """A store, while it runs."""
+
+    scheme: str
+    port: int
+    variables: Callable[[int], dict[str, str]]
+    """What a user sets to reach it at a port."""
+    make: Callable[[str], None]
+    """Makes a bucket."""
+    has_parts: bool
+    """Whether large objects can be sent to it."""
+
+
+def _had(name: str, version: str, get: Callable[[Path], Done]) -> Path:
+    """The folder of a program, which is filled on first use."""
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = root / "trainway" / name / version
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{version}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            partial = folder.with_name(f"partial-{version}")
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            try:
+                done = get(partial)
+            except FileNotFoundError as error:
+                unavailable(f"{name}: {error.filename} is not found, and it is had with it")
+            if done.returncode != 0:
+                unavailable(f"{name}: {last_line(done.stderr)}")
+            partial.rename(folder)
+    return folder
+
+
+def _run(command: list[str], variables: dict[str, str]) -> Done:
+    return subprocess.run(
+        command, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+
+
+def _fake_gcs_server(folder: Path) -> Done:
+    package = f"github.com/fsouza/fake-gcs-server@{GCS}"
+    return _run(["go", "install", package], {"GOBIN": str(folder), "GOWORK": "off"})
+
+
+def _azurite(folder: Path) -> Done:
+    package = ["--no-audit", "--no-fund", "--ignore-scripts", f"azurite@{AZURITE}"]
+    return _run(["npm", "install", "--prefix", str(folder), *package], {})
+
+
+@contextlib.contextmanager
+def google(folder: Path) -> Iterator[CloudStore]:
+    """Google's store."""
+    port = free_port()
+    program = _had("fake-gcs-server", GCS, _fake_gcs_server) / "fake-gcs-server"
+    command = [str(program), "-scheme", "http", "-host", "127.0.0.1", "-port", str(port)]
+    command += ["-backend", "filesystem", "-filesystem-root", str(folder / "objects")]
+    command += ["-public-host", f"127.0.0.1:{port}"]
+    (folder / "objects").mkdir()
+
+    def make(name: str) -> None:
+        address = f"http://127.0.0.1:{port}/storage/v1/b?project=any"
+        urllib.request.urlopen(address, data=json.dumps({"name": name}).encode()).close()
+
+    with _running(command, port, folder / "log"), _signing(port) as passed_on:
+        yield CloudStore(
+            "gs",
+            passed_on,
+            lambda port: {"STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{port}"},
+            make,
+            has_parts=False,
+        )
+
+
+@contextlib.contextmanager
+def azure(folder: Path) -> Iterator[CloudStore]:
+    """Azure's store."""
+    port = free_port()
+    program = _had("azurite", AZURITE, _azurite) / "node_modules" / ".bin" / "azurite-blob"
+    command = [str(program), "--blobHost", "127.0.0.1", "--blobPort", str(port), "--silent"]
+    command += ["--location", str(folder), "--skipApiVersionCheck", "--disableTelemetry"]
+    with _running(command, port, folder / "log"):
+        yield CloudStore(
+            "az",
+            port,
+            lambda port: {
+                "AZURE_STORAGE_ENDPOINT": f"http://127.0.0.1:{port}/{ACCOUNT}",
+                "AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT,
+                "AZURE_STORAGE_ACCOUNT_KEY": KEY,
+            },
+            lambda name: _make_container(port, name),
+            has_parts=True,
+        )
+
+
+@pytest.fixture(scope="module", params=[google, azure], ids=["gs", "az"])
+def cloud_store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[CloudStore]:
+    """Each of the stores in turn, for the tests of a module."""
+    with request.param(tmp_path_factory.mktemp("cloud")) as store:
+        yield store
+
+
+@contextlib.contextmanager
+def _running(command: list[str], port: int, log: Path) -> Iterator[None]:
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output)
+    try:
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        process.wait(LIMIT_S)
+
+
+def _make_container(port: int, name: str) -> None:
+    """Make a container, with the signature that the account's key gives."""
+    headers = {
+        "x-ms-date": email.utils.formatdate(usegmt=True),
+        "x-ms-version": "2021-08-06",
+    }
+    signed = "\n".join(f"{key}:{value}" for key, value in sorted(headers.items()))
+    resource = f"/{ACCOUNT}/{ACCOUNT}/{name}\nrestype:container"
+    text = "PUT" + "\n" * 12 + signed + "\n" + resource
+    digest = hmac.new(base64.b64decode(KEY), text.encode(), hashlib.sha256).digest()
+    headers["Authorization"] = f"SharedKey {ACCOUNT}:{base64.b64encode(digest).decode()}"
+    address = f"http://127.0.0.1:{port}/{ACCOUNT}/{name}?restype=container"
+    urllib.request.urlopen(urllib.request.Request(address, method="PUT", headers=headers)).close()
+
+
+class _Signing(BaseHTTPRequestHandler):
+    """Passes requests on; those that put an object look signed."""
+
+    protocol_version = "HTTP/1.1"
+    target: int
+
+    def _pass_on(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        path = self.path
+        if self.command == "PUT":
+            path += f"{'&' if '?' in path else '?'}X-Goog-Algorithm=any"
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.target}{path}",
+            data=body or None,
+            method=self.command,
+            headers={key: value for key, value in self.headers.items() if key != "host"},
+        )
+        try:
+            with urllib.request.urlopen(request) as answer:  # noqa: S310 - of this machine
+                self._answer(answer.status, answer.headers, answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                self._answer(error.code, error.headers, error.read())
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        if name.startswith("do_"):
+            return self._pass_on
+        raise AttributeError(name)
+
+    def _answer(self, status: int, headers: Message, body: bytes) -> None:
+        self.send_response_only(status)
+        length = str(len(body))
+        for key, value in headers.items():
+            if key.lower() == "content-length":
+                length = value
+            elif key.lower() not in {"connection", "transfer-encoding"}:
+                self.send_header(key, value)
+        self.send_header("Content-Length", length)
+        if self.command == "PUT" and "ETag" not in headers:
+            self.send_header("ETag", f'"{hashlib.md5(body, usedforsecurity=False).hexdigest()}"')
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its signature
+        pass
+
+
+@contextlib.contextmanager
+def _signing(port: int) -> Iterator[int]:
+    handler = type("Handler", (_Signing,), {"target": port})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
