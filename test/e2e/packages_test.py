@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from gate import Gate
 from installation import Installation, installed
+from patience import until
 from slurm_site import ON as ON_SLURM
 from slurm_site import SlurmSite
 from small_disk import filled, small_disk
@@ -199,6 +200,45 @@ def test_each_host_makes_its_environment(ssh_pool: SshPool, shop: Shop) -> None:
     printed = ssh_pool.run("run", *words)
     assert printed.count("| probe ") == 2
     assert prefixes(printed) == {str(shop.environments / key) for key in shop.notes()}
+
+
+@pytest.mark.xdist_group("ssh")
+def test_no_process_starts_before_all_hosts_have_their_environment(
+    ssh_pool: SshPool, shop: Shop, tmp_path: Path
+) -> None:
+    """The first host that installs goes ahead, and the other one waits until that is known."""
+    first, release = tmp_path / "first", tmp_path / "release"
+    mine = f"mkdir {first} 2>/dev/null || while [ ! -e {release} ]; do sleep 0.05; done"
+    (shop.folder / "held").touch()
+    shop.uv(wait=mine)
+    words = [word for word in shop.words() if "TRAINWAY_ENVIRONMENTS" not in word]
+    words.remove("--env")  # each host has its own folder, as hosts do
+    job = ssh_pool.submit_here("--nodes", "2", *words, "--", "python3", "-c", SAYS)
+    until(lambda: len(prepared(ssh_pool, job)) == 1, "no host has its environment")
+    assert not started(ssh_pool, job)
+    release.touch()
+    ssh_pool.run("jobs", "wait", job)
+    ready, running = prepared(ssh_pool, job), started(ssh_pool, job)
+    assert len(ready) == len(running) == 2
+    assert max(ready.values()) < min(running.values())
+
+
+def prepared(pool: SshPool, job: str) -> dict[str, int]:
+    """When each pod first said that it has its environment, as numbers of the journal."""
+    records = enumerate(pool.journal(job))
+    found = [(each["pod"], at) for at, each in records if each.get("prepared")]
+    return dict(reversed(found))
+
+
+def started(pool: SshPool, job: str) -> dict[str, int]:
+    """When a container of each pod first ran that is not the one which makes the environment."""
+    found = [
+        (each["pod"], at)
+        for at, each in enumerate(pool.journal(job))
+        for item in each.get("containers") or ()
+        if not item.get("kind") and item["state"] != "waiting"
+    ]
+    return dict(reversed(found))
 
 
 @pytest.mark.xdist_group("slurm")

@@ -109,6 +109,8 @@ if TYPE_CHECKING:
         """Whether all containers are ready."""
         containers: list[ContainerRecord]
         """The containers of the pod, init containers first."""
+        prepared: NotRequired[bool]
+        """The pod has its environment; it starts when all pods of its job have theirs."""
         reason: NotRequired[str]
         """Why the pod is in its phase, in one word, for example `AgentLost`."""
         message: NotRequired[str]

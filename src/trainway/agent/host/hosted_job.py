@@ -199,6 +199,12 @@ class HostedJob:
         else:
             pod.delete()
 
+    def let_go(self, uid: str) -> None:
+        """Start a pod that waits for others."""
+        pod = self._pods.get(uid)
+        if pod is not None:
+            pod.let_go()
+
     def find(self, key: str) -> Pod | None:
         """The pod of that key that runs."""
         return next((pod for pod in self.live if pod.identity.key == key), None)

@@ -49,6 +49,8 @@ class Assignment:
 class HostedNode(Node):
     """A node whose pods have an assignment each, and peers elsewhere."""
 
+    holds_prepared_pods = True
+
     def __init__(
         self,
         plan: Plan,

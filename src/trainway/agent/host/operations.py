@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ForgetCluster,
         HaveBlobs,
         Hold,
+        LetGo,
         Release,
         Remove,
         StopPod,
@@ -324,6 +325,9 @@ class Operations:
     def _op_stop(self, connection: Connection, frame: StopPod) -> None:
         job = self._registry.find(str(frame["id"]), connection.owner)
         job.stop(str(frame["uid"]), str(frame.get("how") or "delete"))
+
+    def _op_go(self, connection: Connection, frame: LetGo) -> None:
+        self._registry.find(str(frame["id"]), connection.owner).let_go(str(frame["uid"]))
 
     def _op_fence(self, connection: Connection, frame: Fence) -> None:
         identity, token = str(frame["id"]), int(frame["token"])

@@ -54,6 +54,9 @@ SHARED_TREES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - where mount poin
 class Node:
     """The machine, for one job."""
 
+    holds_prepared_pods = False
+    """Whether a pod that has its environment waits until it is let go: others may not have it."""
+
     def __init__(
         self,
         plan: Plan,

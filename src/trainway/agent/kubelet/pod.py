@@ -127,6 +127,11 @@ class Pod(Owner):
             self._deadline = self._node.loop.call_later(float(deadline), self._on_deadline)
         self._advance()
 
+    def let_go(self) -> None:
+        """Start what waited for the environments of other pods."""
+        self._environment.let_go()
+        self.changed()
+
     def delete(self) -> None:
         """Stop it, with its grace period; it counts as deleted from now on."""
         if not self.deleted and not self.terminal:
@@ -306,6 +311,8 @@ class Pod(Owner):
             "ready": self._is_ready(),
             "containers": [_record(item) for item in self.containers],
         }
+        if self._environment.is_ready:
+            record["prepared"] = True
         if self.reason:
             record["reason"] = self.reason
         if self.message:

@@ -50,7 +50,9 @@ class PodEnvironment:
         """The container that makes it; it is tried once in each pod."""
         self.failure = ""
         """Why there is none."""
-        self._is_adopted = False
+        self.is_ready = False
+        """Whether containers run in it, or could."""
+        self._is_let_go = not node.holds_prepared_pods
         self._lease: int | None = None
 
     def prepare(self, containers: Sequence[Container]) -> None:
@@ -74,9 +76,12 @@ class PodEnvironment:
         self._node.tell_once("Normal", "MakingEnvironment", f"preparing packages: {summary}")
 
     def adopt(self, containers: Sequence[Container]) -> bool:
-        """Let containers run in what was made; False: it failed, or it is made once more."""
-        if self._is_adopted:
-            return True
+        """Let containers run in what was made.
+
+        False: it failed, it is made once more, or other pods of the job still wait for theirs.
+        """
+        if self.is_ready:
+            return self._is_let_go
         told = self._result()
         self.failure = str(told.get("failure") or "")
         if self.failure:
@@ -92,8 +97,12 @@ class PodEnvironment:
                 return False
             _activate(containers, shelf.path(str(told["key"])))
         self._node.tell_once("Normal", "EnvironmentReady", str(told["message"]))
-        self._is_adopted = True
-        return True
+        self.is_ready = True
+        return self._is_let_go
+
+    def let_go(self) -> None:
+        """All pods of the job have theirs."""
+        self._is_let_go = True
 
     def release(self) -> None:
         """Nothing of the pod uses it any more."""

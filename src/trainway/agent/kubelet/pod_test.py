@@ -55,7 +55,7 @@ class FakeProcesses(ProcessTable):
 class World:
     """A pod with everything around it."""
 
-    def __init__(self, path: Path, spec: Json, **more: Any) -> None:
+    def __init__(self, path: Path, spec: Json, *, held: bool = False, **more: Any) -> None:
         role = {"name": "node", "template": {"spec": {"template": {"spec": spec}}}}
         jobset = {"metadata": {"name": "js"}, "spec": {"replicatedJobs": [role]}}
         plan = Plan({"version": 1, "id": "i", "name": "js", "jobset": jobset, **more})
@@ -65,6 +65,7 @@ class World:
         clock = Clock()
         journal = Journal(directory, clock.now)
         node = Node(plan, directory, self.loop, self.processes, journal, clock)
+        node.holds_prepared_pods = held
         identity = PodIdentity(plan, plan.roles[0], job_index=0, slot=0, uid="0123456789ab")
         self.pod = Pod(identity, node, lambda _pod: None)
 
@@ -238,13 +239,14 @@ MAKER = "trainway-environment"
 class Environment:
     """A pod whose job asks for packages, and what would make them."""
 
-    def __init__(self, path: Path, **told: Any) -> None:
+    def __init__(self, path: Path, *, held: bool = False, **told: Any) -> None:
         (path / "job").mkdir()
         self.shelf = Shelf(str(path / "environments"))
         self.shelf.prepare()
         spec = pod("main", "other", init=(init("one"),), restartPolicy="OnFailure")
         plan = {"requirements": "six", "without": [], **told}
-        self.world = World(path / "job", spec, environment=plan, env={"PATH": "/bin"})
+        env = {"PATH": "/bin"}
+        self.world = World(path / "job", spec, held=held, environment=plan, env=env)
         self.result = path / "job" / "environment" / "0123456789ab.json"
         self.world.pod.start()
         self.world.settle()
@@ -289,6 +291,19 @@ def test_an_environment_is_made_before_all_containers(tmp_path: Path) -> None:
     assert world.pod.phase == "Succeeded"
     assert [entry.key for entry in mine.shelf.prune(-1, 0.0)] == ["k"]
     assert os.listdir(mine.result.parent) == []
+
+
+def test_on_hosts_a_pod_waits_until_all_pods_have_their_environments(tmp_path: Path) -> None:
+    mine = Environment(tmp_path, held=True)
+    world = mine.world
+    assert "prepared" not in world.pod.record()
+    mine.put("k")
+    mine.say(key="k", message="made")
+    assert (world.running, world.pod.record()["prepared"]) == ([], True)
+    assert mine.shelf.prune(-1, 0.0) == [], "it is in use already"
+    world.pod.let_go()
+    world.settle()
+    assert world.running == ["one"]
 
 
 def test_where_python_has_all_packages_nothing_changes(tmp_path: Path) -> None:

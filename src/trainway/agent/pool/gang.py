@@ -303,8 +303,7 @@ class Gang(ElasticGang):
         for pod in self._pods.on(name):
             if not pod.seen and self._deliveries.is_served(name):
                 self._send_start(pod)
-            if pod.deleted:
-                self._pods.send_stop(pod)
+            self._pods.repeat(pod)
 
     def ask_for_rest(self, name: str) -> None:
         """Have a host of the placement send what is missing here."""

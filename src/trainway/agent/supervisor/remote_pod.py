@@ -7,6 +7,7 @@ A pod may be started before it has a place: it stays Pending, and its gang sends
 from __future__ import annotations
 
 from trainway.agent.base.pod_status import TERMINAL, PodStatus
+from trainway.agent.supervisor.environment_gate import is_held
 from trainway.agent.supervisor.recovery import DISRUPTIONS, exit_codes, lost
 
 TYPE_CHECKING = False
@@ -73,6 +74,8 @@ class RemotePod:
         """Whether its turn has come."""
         self.seen = False
         """Whether its host has said something about it."""
+        self.is_let_go = False
+        """Whether it was told that its job has its environment everywhere."""
         self.deleted = False
         self.how = DELETE
         self.finished_at = 0.0
@@ -102,6 +105,11 @@ class RemotePod:
     def terminal(self) -> bool:
         """Whether it ended."""
         return self._last.get("phase") in TERMINAL
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it has its environment, and was not told to go on."""
+        return not (self.is_let_go or self.deleted) and is_held(self._last)
 
     @property
     def temporary(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from trainway.agent.supervisor.environment_gate import may_all_go
 from trainway.agent.supervisor.pod_registry import Workplace
 from trainway.agent.supervisor.remote_pod import RemotePod
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.pod_identity import PodIdentity
     from trainway.agent.controllers.job import Job
     from trainway.agent.supervisor.pod_registry import AnyPod, PodRegistry
-    from trainway.agent.transfer.frames import HostRequest, StopPod
+    from trainway.agent.transfer.frames import HostRequest, LetGo, StopPod
     from trainway.json_types import Json
 
     class PodsOwner(Protocol):
@@ -50,6 +51,10 @@ if TYPE_CHECKING:
             """Say something to a host."""
 
 
+PAUSE_S = 1.0
+"""How long after the end of a pod its job has decided what becomes of the others."""
+
+
 class RemotePods(Workplace):
     """All pods of a job that have not ended."""
 
@@ -61,6 +66,8 @@ class RemotePods(Workplace):
         self._journal = journal
         self.now: Callable[[], float] = clock.now
         self._pods: dict[str, RemotePod] = {}
+        self._has_held = False
+        """Whether a pod waits for the environments of others."""
 
     def get(self, uid: str) -> RemotePod | None:
         """The pod with that uid, if it has not ended."""
@@ -101,9 +108,10 @@ class RemotePods(Workplace):
             if pod.terminal and self._pods.pop(pod.identity.uid, None) is not None:
                 self._owner.on_pod_over()
             on_change(pod)
+            self._note_held(made)
 
-        pod = self._pods[identity.uid] = self.kind(identity, self, changed)
-        return pod
+        made = self._pods[identity.uid] = self.kind(identity, self, changed)
+        return made
 
     def recover(self, pods: PodRegistry, job: Job, records: Sequence[Json], now: float) -> None:
         """Pods of an earlier pool agent run on under the agents of their hosts."""
@@ -138,9 +146,35 @@ class RemotePods(Workplace):
         """Send a pod off, if it has a place by now."""
         self._owner.on_turn()
 
+    def _note_held(self, pod: RemotePod) -> None:
+        """A pod changed: it waits for others, or others may have waited for it.
+
+        One that has ended may take its job along: what is to be stopped then shall not start first.
+        """
+        self._has_held = self._has_held or pod.is_held
+        if self._has_held and pod.terminal:
+            self._loop.call_later(PAUSE_S, self._let_go)
+        elif self._has_held:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Start the pods that wait for the environments of others, if there are no others left."""
+        held = [pod for pod in self.sent() if pod.is_held]
+        placed = [
+            pod for pod in self._pods.values() if pod.started and (pod.host or self.has_place(pod))
+        ]
+        if may_all_go(pod.record() for pod in placed):
+            for pod in held:
+                pod.is_let_go = self.send_go(pod)
+        self._has_held = any(pod.is_held for pod in held)
+
     @abstractmethod
     def send_stop(self, pod: RemotePod) -> None:
         """Have a pod stopped where it runs."""
+
+    @abstractmethod
+    def send_go(self, pod: RemotePod) -> bool:
+        """Have a pod start that waits for others; whether it was said."""
 
 
 class GangPods(RemotePods):
@@ -173,3 +207,15 @@ class GangPods(RemotePods):
             "how": pod.how,
         }
         self._gang.send(pod.host, frame)
+
+    def send_go(self, pod: RemotePod) -> bool:
+        """Have its host start a pod that waits for others."""
+        frame: LetGo = {"op": "go", "id": self._gang.id, "uid": pod.identity.uid}
+        return self._gang.send(pod.host, frame)
+
+    def repeat(self, pod: RemotePod) -> None:
+        """Say again, over a new connection, what is wanted of a pod."""
+        if pod.deleted:
+            self.send_stop(pod)
+        pod.is_let_go = False
+        self._let_go()

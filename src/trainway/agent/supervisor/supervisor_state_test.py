@@ -41,6 +41,9 @@ class SlowMachine(RemotePods):
 
     def send_stop(self, pod: RemotePod) -> None: ...
 
+    def send_go(self, pod: RemotePod) -> bool:
+        return pod.started
+
     def clear(self, done: Callable[[], object]) -> None:
         self.cleared = done
 

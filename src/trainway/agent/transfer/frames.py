@@ -183,6 +183,15 @@ if TYPE_CHECKING:
         how: str
         """`delete`: with the pod's grace period; `kill`: at once."""
 
+    class LetGo(TypedDict):
+        """Starts a pod that has its environment and waits until all pods of its job have theirs."""
+
+        op: Literal["go"]
+        id: str
+        """The id of the job."""
+        uid: str
+        """The uid of the pod."""
+
     class Fence(TypedDict):
         """Refuses lower tokens from now on, and stops what has one. Answered with `fenced`."""
 
@@ -245,6 +254,7 @@ if TYPE_CHECKING:
         | TakeJob
         | StartPod
         | StopPod
+        | LetGo
         | Fence
         | Resume
         | PutOutput

@@ -1,9 +1,9 @@
 """`slurm pod JOBDIR`: be one task of a step, which is one pod of the job.
 
 The driver speaks over standard input, one JSON object a line. First it says what the step is, with
-the pods in the order of its tasks; then come orders: `ping`, `echo`, and `stop` with `how` (delete,
-kill, interrupt, fence). A pod whose driver is not heard any more kills itself; one that Slurm asks
-to end, before a preemption say, ends with its grace period and tells the driver first.
+the pods in the order of its tasks; then come orders: `ping`, `echo`, `go`, and `stop` with `how`
+(delete, kill, interrupt, fence). A pod whose driver is not heard any more kills itself; one that
+Slurm asks to end, before a preemption say, ends with its grace period and tells the driver first.
 """
 
 from __future__ import annotations
@@ -232,6 +232,8 @@ class StepTask:
             self._recorder.say("pong")
         elif operation == "echo":
             self._recorder.say("echo")
+        elif operation == "go":
+            self._pod.let_go()
         elif operation != "stop" or self._pod.terminal:
             return
         elif how == INTERRUPT:

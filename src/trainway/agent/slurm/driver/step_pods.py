@@ -315,6 +315,14 @@ class StepPods(RemotePods):
                 return
         pod.lose(ALLOCATION_LOST, "")
 
+    def send_go(self, pod: RemotePod) -> bool:
+        """Have the task of a pod start it."""
+        for step in self._steps:
+            if pod in step.pods:
+                step.order({"op": "go", "uid": pod.identity.uid})
+                return True
+        return False
+
 
 def _label(pods: Sequence[RemotePod]) -> str:
     """What the accounting calls a step: its pod, or the Job of its pods."""

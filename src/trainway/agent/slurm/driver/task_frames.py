@@ -59,7 +59,14 @@ if TYPE_CHECKING:
         uid: NotRequired[str]
         """The uid of the pod; without it all stop."""
 
-    TaskOrder = PingTasks | EchoTask | StopTask
+    class LetTaskGo(TypedDict):
+        """Starts a pod that has its environment and waits until all pods of its job have theirs."""
+
+        op: Literal["go"]
+        uid: str
+        """The uid of the pod."""
+
+    TaskOrder = PingTasks | EchoTask | StopTask | LetTaskGo
 
     class TaskWord(TypedDict):
         """What a task says that is of no use later."""
