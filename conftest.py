@@ -46,13 +46,22 @@ settings.load_profile("few")
 
 UNIT_TESTS: Final = Path(__file__).parent / "src"
 ENGINE_FIXTURES: Final = frozenset(
-    {"cloud_store", "podman", "s3_server", "ssh_hosts", "slurm_cluster", "idle_slurm_cluster"}
+    {
+        "cloud_store",
+        "idle_slurm_cluster",
+        "moto_session",
+        "podman",
+        "s3_server",
+        "slurm_cluster",
+        "ssh_hosts",
+    }
 )
 ENGINE_GROUPS: Final = frozenset({"ssh", "slurm", "slurm_scattered"})
 NOT_ENGINE: Final = "not engine"
 """What `make test` chooses its tests with."""
 ENGINE_FOLDERS: Final = tuple(
-    Path(__file__).parent / "test" / name for name in ("kubernetes", "ssh_hosts", "slurm_cluster")
+    Path(__file__).parent / "test" / name
+    for name in ("clouds", "kubernetes", "ssh_hosts", "slurm_cluster")
 )
 
 

@@ -1,0 +1,1 @@
+"""Amazon EC2, through boto3. README.md says what was tried against what."""

@@ -1,0 +1,29 @@
+"""The settings of a cloud in config.yaml: which there are, so that a wrong name is told."""
+
+from collections.abc import Mapping
+
+from trainway.providers.errors import ProviderError, Scope, Trouble
+
+
+def check(cloud: str, given: Mapping[str, str], known: Mapping[str, str]) -> None:
+    """Raise that a setting is none of those the cloud has; `known` says what each is."""
+    for name in given:
+        if name not in known:
+            raise ProviderError(
+                f"clouds.{cloud}.{name}: there is no such setting",
+                trouble=Trouble.INVALID,
+                scope=Scope.CLOUD,
+                hint=f"settings of {cloud}: {', '.join(sorted(known))}",
+            )
+
+
+def choice(cloud: str, given: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> str:
+    """One of a few words; the first is what holds if nothing is said."""
+    value = str(given.get(name, allowed[0]))
+    if value not in allowed:
+        raise ProviderError(
+            f"clouds.{cloud}.{name}: {value!r} is none of {', '.join(allowed)}",
+            trouble=Trouble.INVALID,
+            scope=Scope.CLOUD,
+        )
+    return value

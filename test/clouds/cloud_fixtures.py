@@ -1,0 +1,45 @@
+"""The clouds as pytest fixtures. Without moto tests are skipped; in CI they fail."""
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from moto_cloud import MotoCloud, moto_process, paired
+
+from ssh_hosts import SshHosts
+from trainway.providers.aws.provider import AwsProvider
+
+
+@pytest.fixture(scope="session")
+def moto_session() -> Iterator[MotoCloud]:
+    """One process for all tests of a worker."""
+    with moto_process() as cloud:
+        yield cloud
+
+
+@pytest.fixture
+def moto_cloud(moto_session: MotoCloud) -> MotoCloud:
+    """An AWS in which nothing is yet; its machines are records."""
+    moto_session.reset()
+    return moto_session
+
+
+@pytest.fixture
+def aws(moto_cloud: MotoCloud, monkeypatch: pytest.MonkeyPatch) -> AwsProvider:
+    """The provider, with an AWS in which nothing is yet."""
+    for name, value in moto_cloud.variables().items():
+        monkeypatch.setenv(name, value)
+    return provider_of(moto_cloud.port)
+
+
+@cache
+def provider_of(_: int) -> AwsProvider:
+    """Shared by tests: its client of EC2 takes a second to make."""
+    return AwsProvider()
+
+
+@pytest.fixture
+def paired_cloud(moto_session: MotoCloud, ssh_hosts: SshHosts) -> Iterator[MotoCloud]:
+    """An AWS whose machines are the hosts of the tests: four, one of which each launch takes."""
+    with paired(moto_session, ssh_hosts) as cloud:
+        yield cloud
