@@ -2,7 +2,7 @@
 
 `TRAINWAY_CATALOG` names a folder of `<cloud>.csv` or `<cloud>.csv.gz`. Without it, the files in
 `catalog/` of Trainway's home count, and for clouds that have none there, a small list of our own.
-A file is only ever read: what somebody has edited stays as it is.
+A file is only ever read here; `refresh/` writes them, and never one that somebody has edited.
 """
 
 import gzip
@@ -60,6 +60,15 @@ def open_catalog(home: Path, cache: Path, environment: Mapping[str, str]) -> Cat
         ) from error
     _forget_older(compiled)
     return Catalog(compiled)
+
+
+def known_rows(home: Path, cloud: str) -> list[Row]:
+    """The offers of one cloud as they are without `TRAINWAY_CATALOG`: its file, or our own list."""
+    path = catalog_files(home / "catalog").get(cloud)
+    if path is not None:
+        return list(read_file(path))
+    own = resources.files("trainway.catalog").joinpath(_OWN).read_text("utf-8")
+    return list(_own_rows(own).get(cloud, ()))
 
 
 def _known(compiled: Path) -> Catalog | None:

@@ -26,7 +26,7 @@ SECTIONS: Final = {
         "ssh",
     ),
     "Data": ("data", "storage", "volumes", "cache", "environments"),
-    "Clouds": ("optimize", "gpus", "clouds"),
+    "Clouds": ("optimize", "gpus", "catalog", "clouds"),
     "Kubernetes": ("mpijob", "operator", "crds"),
     "Look before you run": ("plan", "explain", "validate", "runtimes", "doctor", "notify"),
     "Run your own": ("server", "completion"),
