@@ -2,7 +2,8 @@
 
 Only a privileged container may mount, and the task should not be one. So rclone runs in a sidecar,
 which starts before the task and ends after it, and its mounts are seen in both. What was written is
-in rclone's cache until the store has it; the task can see the cache, and ends when that is empty.
+in rclone's cache until the store has it. The sidecar looks at the cache again and again, and writes
+down what it saw when; the task ends when that is nothing, and was seen after all it has written.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,8 @@ _CACHE: Final = "storage-cache"
 ROOT: Final = "/opt/trainway/mounts"
 _CACHE_PLACE: Final = "/opt/trainway/mount-cache"
 _READY: Final = f"{_CACHE_PLACE}/ready"
+_SEEN: Final = f"{_CACHE_PLACE}/seen"
+"""When the cache was looked at, and how it was; any user may read it."""
 _START_S: Final = 120
 _CHECK: Final = """\
 check() {
@@ -37,7 +40,7 @@ export RCLONE_CONFIG=/dev/null
 if [ -n "$AWS_CA_BUNDLE" ]; then export RCLONE_CA_CERT="$AWS_CA_BUNDLE"; unset AWS_CA_BUNDLE; fi
 ended= programs= places=
 trap 'ended=1' TERM INT
-rm -f {_READY}
+rm -f {_READY} {_SEEN}
 if [ ! -c /dev/fuse ]; then
   echo "storage: there is no FUSE on this node (/dev/fuse); load it, or use mode: COPY" >&2
   exit 1
@@ -47,8 +50,8 @@ serve() {{
   shift 3
   umount -l "$place" 2>/dev/null  # of one that was killed
   mkdir -p "$place" "$cache" || exit 1
-  rclone mount "$remote" "$place" --allow-other --cache-dir "$cache" --log-level NOTICE \
---dir-cache-time 10s "$@" &
+  rclone mount "$remote" "$place" --allow-other --umask 000 --cache-dir "$cache" \
+--log-level NOTICE --dir-cache-time 10s "$@" &
   program=$!
   until mountpoint -q "$place"; do
     kill -0 $program 2>/dev/null || {{ echo "storage: $uri cannot be mounted" >&2; exit 1; }}
@@ -63,18 +66,23 @@ while [ -z "$ended" ]; do
   for program in $programs; do
     kill -0 $program 2>/dev/null || {{ echo "storage: rclone has ended" >&2; exit 1; }}
   done
-  sleep 0.5
+  time=$(date +%s) state=clean
+  if grep -rqs '"Dirty": *true' {_CACHE_PLACE}/*/vfsMeta; then state=dirty; fi
+  echo "$time $state" > {_SEEN}.new && mv {_SEEN}.new {_SEEN}
+  sleep 0.3
 done
-while grep -rqs '"Dirty": *true' {_CACHE_PLACE}; do sleep 0.2; done
+while grep -rqs '"Dirty": *true' {_CACHE_PLACE}/*/vfsMeta; do sleep 0.2; done
 for place in $places; do umount -l "$place"; done
 kill -9 $programs  # nothing is left to write, and binds of the kubelet would keep them
 """
 _FLUSH: Final = f"""\
 own_user=
 flush_storage() {{
-  local turn=0
-  while grep -rqs '"Dirty": *true' {_CACHE_PLACE}; do
-    [ $((turn++ % 150)) -ne 10 ] || echo "storage: waiting until all is written"
+  local turn=0 ended time state
+  ended=$(date +%s)
+  until {{ read -r time state < {_SEEN}; }} 2>/dev/null && \
+[ "$time" -gt "$ended" ] && [ "$state" = clean ]; do
+    [ $((turn++ % 150)) -ne 20 ] || echo "storage: waiting until all is written"
     sleep 0.2
   done
 }}
@@ -144,7 +152,7 @@ class PodMounts:
             "name": CONTAINER,
             "image": image,
             "restartPolicy": "Always",
-            "securityContext": {"privileged": True},
+            "securityContext": {"privileged": True, "runAsUser": 0, "runAsNonRoot": False},
             "command": ["sh", "-c", literal(script)],
             "env": list(env),
             "volumeMounts": mounts,

@@ -86,6 +86,7 @@ def test_copies_are_made_without_privileges(
 
 
 MOUNTS = """\
+config: {kubernetes: {pod_config: {spec: {securityContext: {runAsUser: 1000}}}}}
 file_mounts:
   /tmp/read: {source: s3://mounted/data, config: {mount: {read_only: true}}}
   ~/written: {source: s3://mounted, mode: MOUNT_CACHED}
@@ -94,6 +95,7 @@ run: |
   head -c 3000000 /dev/zero > ~/written/zeros
   echo more > /tmp/read/more || echo read-only
   env | grep -c RCLONE_ || true
+  id -u
 """
 
 
@@ -107,7 +109,7 @@ def test_buckets_are_mounted_by_a_container_beside_the_task(
     printed = home.run("run", str(task), "--on", on)
 
     lines = [line for line in said(printed) if "/tmp/read/more" not in line]
-    assert lines == ["one", "two", "read-only", "0"], printed
+    assert lines == ["one", "two", "read-only", "0", "1000"], printed
     assert (folder / "zeros").stat().st_size == 3_000_000
     task.write_text("file_mounts: {/tmp/x: {source: s3://there-is-none}}\nrun: echo begun")
     refused = home.run("run", str(task), "--name", "none", "--on", on, code=4)
