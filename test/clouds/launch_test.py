@@ -1,0 +1,71 @@
+"""`trainway launch` on AWS: machines are rented, train, and are given back, whatever happens."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from installation import Installation, installed
+from moto_cloud import REGION, MotoCloud
+from patience import until
+
+pytestmark = pytest.mark.xdist_group("ssh")
+CATALOG = (
+    "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,"
+    "Region,AvailabilityZone,Arch\n"
+    f"m5.large,,,2.0,8.0,,0.096,0.04,{REGION},{REGION}a,x86_64\n"
+    f"m5.large,,,2.0,8.0,,0.097,0.05,{REGION},{REGION}b,x86_64\n"
+)
+
+
+@pytest.fixture
+def user(paired_cloud: MotoCloud, tmp_path: Path) -> Iterator[Installation]:
+    """Somebody with credentials for AWS, and a catalog with one type in two zones."""
+    home, catalog = tmp_path / "home", tmp_path / "catalog"
+    home.mkdir()
+    catalog.mkdir()
+    (catalog / "aws.csv").write_text(CATALOG)
+    (home / "config.yaml").write_text(yaml.safe_dump({"clouds": {"aws": {"user": "root"}}}))
+    variables = {
+        "TRAINWAY_CATALOG": str(catalog),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        **paired_cloud.variables(),
+    }
+    with installed(home, variables) as made:
+        yield made
+        made.run("down", "--all", "--yes")
+
+
+def test_a_task_of_two_nodes_runs_on_rented_machines(
+    user: Installation, paired_cloud: MotoCloud, tmp_path: Path
+) -> None:
+    paired_cloud.fail("RunInstances", "InsufficientInstanceCapacity", zone=f"{REGION}a")
+    task = tmp_path / "task.yaml"
+    task.write_text(
+        "num_nodes: 2\nresources: {infra: aws, cpus: 2}\n"
+        "run: echo $(uname -n) has rank $SKYPILOT_NODE_RANK\n"
+    )
+    said = user.run("launch", "-y", "-c", "pair", str(task))
+    assert said.count("has rank 0") == 1
+    assert said.count("has rank 1") == 1
+
+    (cluster,) = user.json("status")["items"]
+    assert cluster["spec"]["infra"] == f"aws/{REGION}/{REGION}b"
+    rental = cluster["status"]["rental"]
+    assert (rental["instanceType"], rental["hourlyPrice"]) == ("m5.large", "0.194")
+    assert [each["infra"] for each in rental["history"]] == [f"aws/{REGION}/{REGION}a"]
+    assert len(paired_cloud.living()) == 2
+
+    assert "again" in user.run("exec", "pair", "--", "echo", "again")
+    user.run("stop", "pair", "-y")
+    assert {each["state"] for each in paired_cloud.living()} == {"stopped"}
+    user.run("start", "pair", "-y")
+    until(lambda: user.json("status")["items"][0]["status"]["phase"] == "UP", "it does not start")
+    assert "third" in user.run("exec", "pair", "--", "echo", "third")
+
+    user.run("down", "pair", "-y")
+    assert paired_cloud.living() == []
+    assert paired_cloud.groups() == []
+    report = json.loads(user.run("cost-report", "-o", "json"))
+    assert report
