@@ -6,16 +6,19 @@ from typing import Any, Final
 from trainway.jobset.labels import HEALTH_CHECK
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid
-from trainway.schema.shape import FLAG, Either, Number
+from trainway.schema.shape import FLAG, Either, Number, Word
 
 IN_PODS: Final = "nodes of a Kubernetes cluster are not checked before the job starts"
 """What a job for pods that asks for a check is warned of."""
 _LONGEST: Final = 600
-_WORDS: Final = ("true", "false")
+_WORDS: Final = ("true", "false", "torch")
 
 
-SHAPE: Final = Either((FLAG, Number(whole=True, least=0, most=_LONGEST)))
-"""What `health_check` may be in a file: whether there is a check, or how long it may take."""
+TORCH: Final = "torch"
+"""What asks for an all-reduce by the job's own torch as well."""
+SHAPE: Final = Either((FLAG, Number(whole=True, least=0, most=_LONGEST), Word((TORCH,))))
+"""What `health_check` may be in a file: whether there is a check, how long it may take, or that
+torch takes part."""
 
 
 def health_check(job: Mapping[str, Any], compiled: Mapping[str, Any], usual: str = "") -> str:
@@ -33,9 +36,9 @@ def is_said(job: Mapping[str, Any]) -> bool:
     return _annotation(job) is not None
 
 
-def in_words(value: float) -> str:
+def in_words(value: float | str) -> str:
     """A value that passed `SHAPE`, as the annotation has it."""
-    return str(value).lower() if isinstance(value, bool) else str(int(value))
+    return str(value).lower() if isinstance(value, bool | str) else str(int(value))
 
 
 def health_check_errors(job: Mapping[str, Any]) -> list[FieldError]:
@@ -43,7 +46,7 @@ def health_check_errors(job: Mapping[str, Any]) -> list[FieldError]:
     value = _annotation(job)
     if not is_said(job) or value in _WORDS or _is_count(value):
         return []
-    detail = f"must be true, false, or a number of seconds, at most {_LONGEST}"
+    detail = f"must be true, false, torch, or a number of seconds, at most {_LONGEST}"
     return [invalid(("metadata", "annotations", (HEALTH_CHECK,)), value, detail)]
 
 

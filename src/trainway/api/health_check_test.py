@@ -24,6 +24,7 @@ CASES = [
     Case("true", "true"),
     Case("false", ""),
     Case("0", ""),
+    Case("torch", "torch"),
     Case("30", "30"),
     Case("600", "600"),
     Case("601", "601", is_good=False),
@@ -61,7 +62,8 @@ def test_the_job_counts_more_than_its_task_and_that_more_than_the_usual() -> Non
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(True, "true"), (False, "false"), (30, "30"), (30.0, "30"), (0, "0")]
+    ("value", "words"),
+    [(True, "true"), (False, "false"), (30, "30"), (30.0, "30"), (0, "0"), ("Torch", "torch")],
 )
-def test_a_value_of_a_file_as_the_annotation_has_it(value: float, words: str) -> None:
+def test_a_value_of_a_file_as_the_annotation_has_it(value: float | str, words: str) -> None:
     assert in_words(value) == words

@@ -60,8 +60,8 @@ def made_objects(
     objects = with_options(objects, parsed(options["slurm"]), wishes.on)
     if options["pack"]:
         objects = packed(objects)
-    if options.get("health_check"):
-        objects = checked(objects)
+    if options.get("health_check") or options.get("torch_check"):
+        objects = checked(objects, "torch" if options.get("torch_check") else "true")
     objects = labelled(objects, parse_labels(options["labels"]))
     if options["note"] or options["links"]:
         objects = _with_remarks(objects, options)

@@ -289,7 +289,7 @@ class _Compiling:
             if part
         }
         said = [task.config[_HEALTH] for task in self.tasks if task.config.get(_HEALTH) is not None]
-        return {**made, HEALTH_CHECK: in_words(max(said))} if said else made
+        return {**made, HEALTH_CHECK: in_words(max(said, key=str))} if said else made
 
 
 def _failures(task: Task) -> list[int]:

@@ -118,7 +118,7 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         timeout: float | None = None,
         notify: Sequence[str] = (),
         hang_timeout: float | None = None,
-        health_check: bool = False,
+        health_check: bool | str = False,
         export: str | None = None,
         queue: str | None = None,
         labels: Mapping[str, str] | None = None,
@@ -150,8 +150,8 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         `labels={"team": "nlp"}` `jobs` finds it. With `metrics_from_logs`, True or a regular
         expression, what rank 0 prints becomes metrics. A node that is silent for `hang_timeout`
         seconds is ended after its stacks were taken. After `recover_on_exit_codes` the job restarts
-        without counting. With `health_check` its nodes are checked before it starts. A job that
-        has cost `max_cost` dollars ends.
+        without counting. With `health_check`, True or "torch", its nodes are checked first. A job
+        that has cost `max_cost` dollars ends.
 
         With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
         each trial, at most `parallel` of them at a time, and gives the Run. A function gets the

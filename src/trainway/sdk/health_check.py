@@ -9,6 +9,6 @@ from trainway.sdk.manifests import JOB_KINDS
 _KINDS = (*JOB_KINDS, "Task")
 
 
-def checked(objects: Sequence[Json]) -> list[Json]:
+def checked(objects: Sequence[Json], said: str = "true") -> list[Json]:
     """The objects, with that wish on the job among them."""
-    return [with_health_check(obj) if obj.get("kind") in _KINDS else obj for obj in objects]
+    return [with_health_check(obj, said) if obj.get("kind") in _KINDS else obj for obj in objects]

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from trainway.api.health_check import in_words
 from trainway.compiler.restarts import exit_codes_of
 from trainway.errors import UsageError
 from trainway.json_types import Json
@@ -59,7 +60,7 @@ class RunOptions:
     labels: Mapping[str, str] | None = None
     metrics_from_logs: str | bool = False
     hang_timeout: float | None = None
-    health_check: bool = False
+    health_check: bool | str = False
     export: str | None = None
     queue: str | None = None
     max_wait: float | None = None
@@ -75,7 +76,7 @@ class RunOptions:
     def marked(self, objects: Sequence[Json]) -> list[Json]:
         """The objects of the job, with what else is asked of it: labels, sharing nodes, ..."""
         shared = packed(list(objects)) if self.pack else objects
-        shared = checked(shared) if self.health_check else shared
+        shared = checked(shared, in_words(self.health_check)) if self.health_check else shared
         marked = labelled(with_hang_timeout(shared, self.hang_timeout), self.labels or {})
         if self.checkpoint is not None:
             from trainway.sdk.checkpoints import with_checkpoint  # noqa: PLC0415 - seldom needed

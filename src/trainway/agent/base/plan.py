@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
+TORCH = "torch"
+"""What the annotation of the health check says where the job's own torch is to take part."""
 HEALTH_SECONDS = 20.0
 """How long nodes may take to reach each other in a health check, if nobody says how long."""
 
@@ -79,6 +81,8 @@ class Plan:
         """How many bytes the logs of the job may take on one machine."""
         self.health_seconds = _health_seconds(self.metadata.get("annotations") or {})
         """How long the network may take in the health check of a gang; None: there is none."""
+        self.health_torch = _health_word(self.metadata.get("annotations") or {}) == TORCH
+        """Whether the job's own torch takes part in it."""
         environment: Json = data.get("environment") or {}
         self.requirements = str(environment.get("requirements") or "")
         """The packages of the job, as a requirements file lists them; empty: it asks for none."""
@@ -103,10 +107,14 @@ class Plan:
 
 
 def _health_seconds(annotations: Json) -> float | None:
-    text = str(annotations.get(HEALTH_CHECK) or "").lower()
+    text = _health_word(annotations)
     if text.isdigit():
         return float(text) or None
-    return HEALTH_SECONDS if text == "true" else None
+    return HEALTH_SECONDS if text in ("true", TORCH) else None
+
+
+def _health_word(annotations: Json) -> str:
+    return str(annotations.get(HEALTH_CHECK) or "").lower()
 
 
 def read_plan(text: bytes) -> Plan:

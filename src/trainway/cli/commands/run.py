@@ -113,6 +113,11 @@ best trial, otherwise 4.
     help="Check disk, GPUs and network of all nodes before the job starts; SSH hosts that fail are"
     " set aside, and the job starts on others.",
 )
+@click.option(
+    "--torch-check",
+    is_flag=True,
+    help="The same, and an all-reduce over all nodes by the job's own torch.",
+)
 @packages_group
 @checkpoint_option
 @several_group

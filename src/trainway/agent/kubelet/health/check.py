@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainway.agent.base.pod_status import HEALTH_CHECK_FAILED, PEER_UNHEALTHY
 from trainway.agent.kubelet.command import Command
 from trainway.agent.kubelet.container import INIT, Container
-from trainway.agent.kubelet.health import program
+from trainway.agent.kubelet.health import program, torch_reduce
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trainway.agent.kubelet.container import Owner
     from trainway.agent.kubelet.node import Node
     from trainway.agent.kubelet.processes import Process
+    from trainway.json_types import Json
 
 NAME = "health-check"
 SLACK = 45.0
@@ -54,7 +55,13 @@ class HealthCheck(Container):
     def answer(self) -> str:
         """What was found, as a sentence."""
         said = self._answer.decode("utf-8", "replace").strip()
-        return said or f"the health check did not end within {self._seconds + SLACK:g} s"
+        return said or f"the health check did not end within {self._limit:g} s"
+
+    @property
+    def _limit(self) -> float:
+        """After how many seconds nobody waits for its answer any more."""
+        more = torch_reduce.SECONDS if self._pod.plan.health_torch else 0.0
+        return self._seconds + SLACK + more
 
     @property
     def failure(self) -> str:
@@ -71,13 +78,18 @@ class HealthCheck(Container):
         asked = program.Questions(node.output, node.gpus(pod), env, addresses, self._seconds)
         asked.rank, asked.attempt = pod.slot, pod.attempt
         asked.word = f"{node.plan.id}:{pod.role.name}-{pod.job_index}:{pod.attempt}"
+        if pod.plan.health_torch:
+            main: Json = (pod.role.pod_spec.get("containers") or [{}])[0]
+            told = ((str(each["name"]), each.get("value")) for each in main.get("env") or ())
+            asked.env = {**env, **{name: str(text) for name, text in told if text}}
+            asked.wants_torch, asked.python = True, torch_reduce.python_of(main, asked.env)
         mark = f"{pod.uid}/{NAME}"
         self.command = Command([], env=env, mark=mark, function=lambda: program.run(asked))
 
     def start(self) -> None:
         """Start it, and give up on it after a time."""
         super().start()
-        self._timer = self._node.loop.call_later(self._seconds + SLACK, self.kill)
+        self._timer = self._node.loop.call_later(self._limit, self.kill)
 
     def on_output(self, stream: bytes, data: bytes) -> None:  # noqa: ARG002 - it has but one
         """Keep its answer."""

@@ -35,6 +35,7 @@ CONNECT_SECONDS = 2.0
 REPORT_SECONDS = 5.0
 """How much longer a node waits for what others could not reach: they may have begun later."""
 LONGEST_LINE = 64 * 1024
+CHANGED = "numbers that went around the nodes were changed on the way"
 
 
 class MeshError(Exception):
@@ -99,16 +100,22 @@ class Mesh:
     def add_up(self) -> float:
         """All-reduce over the ring; how many seconds it took."""
         began, size = time.monotonic(), self._size
-        following = self._links[(self._rank + 1) % size]
-        total = current = array("q", [self._rank + 1]) * NUMBERS
-        for _ in range(size - 1):
+        if self.total(self._rank + 1) != size * (size + 1) // 2:
+            raise MeshError(CHANGED)
+        return time.monotonic() - began
+
+    def total(self, number: int) -> int:
+        """The sum of the numbers of all nodes, each of which knows it then."""
+        following = self._links[(self._rank + 1) % self._size]
+        total = current = array("q", [number]) * NUMBERS
+        for _ in range(self._size - 1):
             _send(following, current.tobytes())
             current = array("q")
             current.frombytes(self._next_numbers())
             total = array("q", map(add, total, current))
-        if total != array("q", [size * (size + 1) // 2]) * NUMBERS:
-            raise MeshError("numbers that went around the nodes were changed on the way")
-        return time.monotonic() - began
+        if total != total[:1] * NUMBERS:
+            raise MeshError(CHANGED)
+        return total[0]
 
     def close(self) -> None:
         """Say no more to anybody."""

@@ -8,6 +8,15 @@ import time
 from trainway.agent.kubelet.health.disk import disk_problem
 from trainway.agent.kubelet.health.gpu_query import gpu_problem, gpus_checked
 from trainway.agent.kubelet.health.mesh import Mesh, MeshError
+from trainway.agent.kubelet.health.torch_reduce import (
+    GLOO,
+    NCCL,
+    Meeting,
+    ReduceError,
+    free_port,
+    has_torch,
+    reduced,
+)
 from trainway.agent.kubelet.health.verdict import blamed, is_certain
 
 TYPE_CHECKING = False
@@ -43,6 +52,10 @@ class Questions:
         self.word = ""
         """What only this attempt of this gang knows."""
         self.attempt = 0
+        self.wants_torch = False
+        """Whether the job's own torch is to add up numbers as well."""
+        self.python = ""
+        """The Python of the job."""
 
 
 def run(asked: Questions) -> int:
@@ -68,27 +81,41 @@ def _answer(asked: Questions) -> tuple[int, str]:
         return UNHEALTHY, problem
     checked = ["disk", *([gpus_checked(len(asked.gpus))] if asked.gpus else [])]
     if len(asked.peers) > 1:
-        answer = _network_answer(asked)
+        answer, how = _network_answer(asked)
         if answer is not None:
             return answer
-        checked.append(f"network of {len(asked.peers)} nodes")
+        checked.append(f"network of {len(asked.peers)} nodes{how}")
     took = time.monotonic() - began
     return HEALTHY, f"{', '.join(checked)}: all well after {took:.2f} s"
 
 
-def _network_answer(asked: Questions) -> tuple[int, str] | None:
-    """What is wrong between the nodes; None: nothing."""
+def _network_answer(asked: Questions) -> tuple[tuple[int, str] | None, str]:
+    """What is wrong between the nodes, None: nothing; and how they were checked."""
     mesh = Mesh(asked.rank, list(asked.peers.values()), asked.word, asked.seconds)
     try:
         broken = mesh.broken_links()
         if broken:
-            return _blame(asked, broken)
+            return _blame(asked, broken), ""
         mesh.add_up()
-    except MeshError as error:  # nobody knows whose fault that is
-        return OTHER_UNHEALTHY, str(error)
+        return None, _torch_answer(asked, mesh) if asked.wants_torch else ""
+    except (MeshError, ReduceError) as error:  # nobody knows whose fault that is
+        return (OTHER_UNHEALTHY, str(error)), ""
     finally:
         mesh.close()
-    return None
+
+
+def _torch_answer(asked: Questions, mesh: Mesh) -> str:
+    """Add up numbers by the job's own torch, if all nodes have it; what came of it."""
+    size, host = len(asked.peers), next(iter(asked.peers.values()))
+    if mesh.total(int(has_torch(asked.python, asked.env))) < size:
+        return " (over TCP: not all of them have torch)"
+    port = mesh.total(0 if asked.rank else free_port(host))
+    backend = NCCL if asked.gpus else GLOO
+    meeting = Meeting(backend, asked.rank, size, host, port)
+    env = {**asked.env, **({"CUDA_VISIBLE_DEVICES": ",".join(asked.gpus)} if asked.gpus else {})}
+    if not reduced(asked.python, env, meeting):
+        return f" (over TCP: torch has no {backend} here)"
+    return f" (by torch with {backend})"
 
 
 def _blame(asked: Questions, broken: Sequence[tuple[int, int]]) -> tuple[int, str]:
