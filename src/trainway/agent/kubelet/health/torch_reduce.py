@@ -118,10 +118,17 @@ def reduced(
     if done.returncode == NOT_THERE:
         return False
     if done.returncode:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        why = lines[-1].strip()[:300] if lines else f"it exited with {done.returncode}"
+        why = reason_in(done.stderr.decode("utf-8", "replace"))
+        why = why or f"it exited with {done.returncode}"
         raise ReduceError(f"an all-reduce by torch with {meeting.backend} failed: {why}")
     return True
+
+
+def reason_in(text: str) -> str:
+    """Why torch failed, by what it printed: its last line that is no warning. Pure."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if "Warning" not in line]
+    return (telling or lines or [""])[-1][:300]
 
 
 def free_port(host: str) -> int:

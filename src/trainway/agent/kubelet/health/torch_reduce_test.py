@@ -11,7 +11,7 @@ import pytest
 
 from trainway.agent.kubelet.health import program
 from trainway.agent.kubelet.health.program import HEALTHY, OTHER_UNHEALTHY, Questions
-from trainway.agent.kubelet.health.torch_reduce import has_torch, python_of
+from trainway.agent.kubelet.health.torch_reduce import has_torch, python_of, reason_in
 from trainway.json_types import Json
 
 TORCH = """
@@ -95,6 +95,14 @@ def test_what_goes_wrong_is_nobodys_fault_and_told(tmp_path: Path) -> None:
             OTHER_UNHEALTHY,
             "an all-reduce by torch with gloo failed: RuntimeError: no route",
         )
+
+
+def test_a_warning_is_not_the_reason() -> None:
+    error = "[rank0]: Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 60"
+    warning = "[rank0]:[W1118 ProcessGroupNCCL.cpp:1575] Warning: it was not destroyed\n\n"
+    assert reason_in(f"Traceback\n{error}\n{warning}") == error
+    assert reason_in(warning).startswith("[rank0]:[W")
+    assert reason_in("") == ""
 
 
 @dataclass(frozen=True)
