@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from trainway.backends.kubernetes.watching import JobWatch
 
 _LOOK_S: Final = 10.0
+_LAST_LOOK_S: Final = 60.0
+"""How long the output of a job that is suspended may take to come."""
 
 log = logging.getLogger(__name__)
 
@@ -231,8 +233,14 @@ class KubernetesBackend(SiteBackend):
         return JobDir(self._jobs / str(handle["id"]))
 
     async def suspend(self, handle: Handle) -> None:
-        """Have the pods removed."""
+        """Have the pods removed, and what they have written by now here where it is wanted."""
         self._arriving.discard(str(handle["id"]))
+        if handle.get("held"):
+            try:
+                async with asyncio.timeout(_LAST_LOOK_S):
+                    await self.bring(handle)
+            except (TrainwayError, TimeoutError, OSError) as error:
+                log.warning("%s: what it wrote last may be lost: %s", handle["name"], error)
         await self._of(handle).suspend(handle, is_suspended=True)
 
     async def resume(self, handle: Handle) -> None:

@@ -11,7 +11,8 @@ from trainway.backends.kubernetes.backend import KubernetesBackend
 from trainway.backends.kubernetes.form import JOBSET_API, VARIABLE, Offer
 from trainway.backends.registry import Registry
 from trainway.compiler.network import JobIdentity
-from trainway.errors import TrainwayError
+from trainway.errors import TrainwayError, UnavailableError
+from trainway.json_types import Json
 from trainway.telemetry.api_requests import API_REQUESTS, request_samples
 
 KUBECONFIG = """
@@ -171,3 +172,26 @@ def test_requests_to_api_servers_are_counted(tmp_path: Path, file: str) -> None:
         assert samples == [(API_REQUESTS, labels, 2 * sum(answers.values()))]
 
     asyncio.run(play())
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_what_is_wanted_of_a_job_is_brought_before_its_pods_go(
+    tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch, is_held: bool
+) -> None:
+    done: list[str] = []
+
+    class Both:
+        """A watch whose pods do not answer, and the cluster of it."""
+
+        async def bring(self) -> None:
+            done.append("bring")
+            raise UnavailableError("the pod does not answer")
+
+        async def suspend(self, _handle: Json, *, is_suspended: bool) -> None:
+            done.append(f"suspend {is_suspended}")
+
+    found = backend(tmp_path, file)
+    monkeypatch.setattr(found, "_of", lambda _handle: Both())
+    monkeypatch.setitem(found._watches, "a", Both())
+    asyncio.run(found.suspend({"id": "a", "name": "job", "held": is_held}))
+    assert done == [*["bring"] * is_held, "suspend True"]

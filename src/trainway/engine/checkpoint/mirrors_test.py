@@ -129,3 +129,41 @@ def test_a_running_job_is_told_once_what_is_wrong(tmp_path: Path, looks: list[bo
     live.clear()
     look(mine)
     assert (looks[-1], mine.is_idle) == (True, True)
+
+
+def test_what_is_elsewhere_is_brought_before_each_look(tmp_path: Path, looks: list[bool]) -> None:
+    begun(tmp_path, "a")
+    looks += [False, False]  # the bucket answers
+    brought: list[int] = []
+
+    class Backend:
+        def output(self, _handle: Json) -> Path:
+            return tmp_path / "a" / "output"
+
+        def why_not_brought(self, _handle: Json) -> str:
+            return ""
+
+        async def bring(self, handle: Json) -> None:
+            assert handle == {"held": True}
+            brought.append(len(looks))
+            if len(brought) == 2:
+                raise UnavailableError("the pod does not answer")
+
+    async def observe(_change: object) -> None:
+        pass
+
+    job = SimpleNamespace(
+        id="a",
+        record=record(handle_data={"held": True}),
+        backend=Backend(),
+        event=lambda *_, **__: None,
+        observe=observe,
+    )
+    live = {"a": job}
+    mine = watching(tmp_path, live)
+    for _ in range(3):
+        look(mine)
+    assert (brought, len(looks)) == ([2, 3, 3], 4)  # nothing is mirrored that did not come
+    live.clear()
+    look(mine)
+    assert (len(brought), looks[-1]) == (3, True)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from trainway.backends.base import Handle
+from trainway.backends.testing import FakeBackend
 from trainway.engine.export.export import (
     FOLLOWERS,
     MOST_ATTEMPTS,
@@ -191,6 +193,23 @@ def test_each_job_of_a_run_has_a_folder_of_its_own(uri: str) -> None:
     column = export_column([job], World().backend, {"id": "1"}, "trial-3")
 
     assert json.loads(column or "")["uri"] == f"{URI}/trial-3"
+
+
+class Far(FakeBackend):
+    """Has the output of some jobs only."""
+
+    def why_not_brought(self, handle: Handle) -> str:
+        return "" if handle.get("held") else "its pods are gone"
+
+    async def bring(self, handle: Handle) -> None:
+        raise AssertionError(handle)
+
+
+def test_what_is_brought_is_exported_and_nothing_else() -> None:
+    job = jobset(metadata={"annotations": {EXPORT: URI}})
+    assert export_column([job], Far(), {"held": True})
+    with pytest.raises(UsageError, match="the output cannot be exported: its pods are gone"):
+        export_column([job], Far(), {})
 
 
 @dataclass(frozen=True)

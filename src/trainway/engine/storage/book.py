@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from trainway.backends import capabilities
 from trainway.backends.claims import claiming
 from trainway.backends.registry import Registry
 from trainway.engine.ledger import Ledger
@@ -88,6 +89,7 @@ class StorageBook:
         if wrong:
             raise InvalidError([str(error) for error in wrong])
         record = VolumeRecord(data["name"], json.dumps(data), time_text(self._clock()))
+        self._check_place(record)
         async with self._pen:
             before = self._volumes.get(record.name)
             if before is None and len(self._volumes) >= MOST_VOLUMES:
@@ -99,6 +101,12 @@ class StorageBook:
             await self._put(record)
             await self._claim(record, before)
         return volume_view(record, self._users().get(record.name, []))
+
+    def _check_place(self, record: VolumeRecord) -> None:
+        """Refuse a claim whose cluster or namespace nobody knows, before it is written down."""
+        claim = claim_of(record)
+        if claim is not None:
+            capabilities.namespace(self._registry.get(place_of(record)), claim.namespace)
 
     async def _claim(self, record: VolumeRecord, before: VolumeRecord | None) -> None:
         """Make the claim that a volume asks for.

@@ -89,6 +89,22 @@ def test_a_volume_without_its_claim_is_not_kept() -> None:
     played(disks, scene)
 
 
+def test_a_claim_of_a_cluster_that_nobody_knows_is_not_kept() -> None:
+    class Lost(Disks):
+        def namespace(self, named: str) -> str:
+            raise UnavailableError(f"there is no kubeconfig for {named}")
+
+        def runtime(self, kind: str, name: str) -> None:
+            raise AssertionError(kind, name)
+
+    async def scene(book: Any) -> None:
+        with pytest.raises(UnavailableError, match="there is no kubeconfig for team"):
+            await book.apply(volume(config={"namespace": "team"}))
+        assert book.volumes() == []
+
+    played(Lost(), scene)
+
+
 def test_where_nobody_knows_what_became_of_a_claim_its_volume_stays() -> None:
     disks = Disks()
 
