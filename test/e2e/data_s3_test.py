@@ -34,6 +34,7 @@ try:
 except TrainwayError as error:
     sys.exit(error.sentence)
 """
+SENT_PART: Final = 8 << 20
 GIGABYTE: Final = 10**9
 NUMBERS: Final = itertools.count()
 
@@ -119,6 +120,53 @@ def test_a_copy_that_is_killed_fetches_only_what_is_missing(
     assert killed >= kills // 2
     assert here.isdisjoint(proxy.starts)
     assert proxy.given < SIZE + killed * (WORKERS * 2 + 1) * PART + kills * PART
+
+
+@pytest.mark.parametrize(
+    "kills", [pytest.param(6), pytest.param(100, marks=pytest.mark.stress)], ids=str
+)
+def test_an_upload_that_is_killed_sends_only_what_is_missing(
+    kills: int, s3_server: S3Server, bucket: Path, proxy: CountingProxy, tmp_path: Path
+) -> None:
+    large = random.Random(6).randbytes(16 * SENT_PART + 5)  # noqa: S311 - content of a test
+    (tmp_path / "large").write_bytes(large)
+    variables = {
+        **os.environ, **s3_server.variables(proxy.port), "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }  # fmt: skip
+    command = [sys.executable, "-c", COPY, str(tmp_path / "large"), uri(bucket, "large")]
+    chance, killed, kept = random.Random(kills), 0, 0  # noqa: S311 - moments of kills
+    while killed < kills or not (bucket / "large").exists():
+        (bucket / "large").unlink(missing_ok=True)
+        here, before = stored_parts(bucket), proxy.taken
+        proxy.sent.clear()
+        limit = before + (chance.randrange(8 * SENT_PART) if killed < kills else 1 << 40)
+        with subprocess.Popen(command, env=variables) as process:
+
+            def kill(
+                taken: int,
+                limit: int = limit,
+                process: "subprocess.Popen[bytes]" = process,
+            ) -> None:
+                if taken >= limit:
+                    process.kill()
+
+            proxy.on_taken = kill
+        killed += process.returncode != 0
+        kept += len(here)
+        assert here.isdisjoint(proxy.sent), "a part that was there is sent again"
+        assert proxy.taken - before < len(large) - len(here) * SENT_PART + PART
+        if process.returncode == 0:
+            assert (bucket / "large").read_bytes() == large
+            assert not stored_parts(bucket)
+
+    assert kept
+    assert not list((tmp_path / "cache" / "trainway" / "uploads").iterdir())
+
+
+def stored_parts(bucket: Path) -> set[int]:
+    """The numbers of the parts that versitygw has of uploads that are not whole."""
+    found = bucket.glob(".sgwtmp/multipart/*/*/*")
+    return {int(path.name) for path in found if path.name.isdigit()}
 
 
 def test_a_file_that_is_replaced_meanwhile_arrives_in_one_version(

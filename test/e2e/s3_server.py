@@ -29,6 +29,7 @@ VERSION: Final = "v1.8.0"
 PACKAGE: Final = f"github.com/versity/versitygw/cmd/versitygw@{VERSION}"
 ACCESS, SECRET = "trainway-test", "hush-hush-hush"
 LIMIT_S: Final = 60.0
+SENT: Final = re.compile(rb"PUT [^ ]*[?&]partNumber=(\d+)")
 RANGE: Final = re.compile(rb"\nrange: bytes=(\d+)-", re.IGNORECASE)
 PIECE: Final = 1 << 16
 
@@ -138,7 +139,8 @@ def _wait(server: S3Server, process: subprocess.Popen[bytes], log: Path) -> None
 class CountingProxy:
     """Passes connections on to a server; knows what was asked for and how much was given.
 
-    `on_bytes` is told the number of bytes given so far, before they are passed on.
+    `on_bytes` is told the number of bytes given so far, before they are passed on, and `on_taken`
+    that of the bytes that came; `sent` are the numbers of the parts of uploads.
     """
 
     def __init__(self, port: int) -> None:
@@ -146,8 +148,11 @@ class CountingProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self.starts: list[int] = []
+        self.sent: list[int] = []
+        self.taken = 0
         self.given = 0
         self.on_bytes: Callable[[int], None] = lambda _given: None
+        self.on_taken: Callable[[int], None] = lambda _taken: None
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
@@ -187,6 +192,10 @@ class CountingProxy:
     def _asked(self, piece: bytes) -> None:
         with self._lock:
             self.starts += map(int, RANGE.findall(piece))
+            self.sent += map(int, SENT.findall(piece))
+            self.taken += len(piece)
+            taken = self.taken
+        self.on_taken(taken)
 
     def _given(self, piece: bytes) -> None:
         with self._lock:

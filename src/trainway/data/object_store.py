@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from trainway.data import plain_reading
+from trainway.data.multipart import S3Parts
 from trainway.data.plain_reading import PlainReading, is_plain
-from trainway.data.profile import az_config, gs_config, r2_config, s3_config
+from trainway.data.profile import az_config, gs_config, r2_config, s3_config, s3_keys
+from trainway.data.signature import Keys
 from trainway.data.store import PART_SIZE, ChangedError, Entry, Piece
 from trainway.data.uri import OBJECT_STORES, Location
 from trainway.errors import (
@@ -66,7 +68,7 @@ class ObjectStore:
             )
         self._location = location
         with self._told(location.key):
-            self._store, endpoint = _store(location)
+            self._store, endpoint, self._keys = _store(location)
         self._plain = PlainReading(self._signed) if is_plain(endpoint, os.environ) else None
 
     @property
@@ -138,6 +140,17 @@ class ObjectStore:
                 chunk_size=sent_part_size(size),
                 max_concurrency=_PARTS_AT_ONCE,
             )
+
+    def parts(self, key: str) -> S3Parts | None:
+        """The object, to be sent part by part; None: nobody can go on with what was sent."""
+        if self._keys is None:
+            return None
+        import obstore  # noqa: PLC0415 - an extra
+
+        location = self._location.of(key)
+        with self._told(key):
+            url = str(obstore.sign(self._store, "PUT", key, _SIGNED_FOR))
+        return S3Parts(url, self._keys, lambda error: failure(location, error))
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects, many with one request where the store can."""
@@ -239,8 +252,8 @@ def _etag(found: Any) -> str:
     return etag if not etag or etag.endswith('"') else f'"{etag}"'
 
 
-def _store(location: Location) -> tuple[Any, str]:
-    """The store, and where it is if somebody says so."""
+def _store(location: Location) -> tuple[Any, str, Keys | None]:
+    """The store, where it is if somebody says so, and what it is asked with by ourselves."""
     from obstore import store  # noqa: PLC0415 - an extra
 
     more: Any = {"retry_config": _RETRIES}
@@ -253,12 +266,12 @@ def _store(location: Location) -> tuple[Any, str]:
         if endpoint.startswith("http://"):
             options["allow_http"] = True
         made = store.S3Store(location.bucket, config=config, client_options=options, **more)
-        return made, endpoint
+        return made, endpoint, s3_keys(os.environ, config)
     config = (gs_config if location.scheme == "gs" else az_config)(os.environ)
     if any(value.startswith("http://") for value in config.values()):
         options["allow_http"] = True
     kind = store.GCSStore if location.scheme == "gs" else store.AzureStore
-    return kind(location.bucket, config=config, client_options=options, **more), ""
+    return kind(location.bucket, config=config, client_options=options, **more), "", None
 
 
 def _text(path: str) -> str | None:

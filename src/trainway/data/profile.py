@@ -10,11 +10,17 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
+from trainway.data.signature import Keys
 from trainway.errors import UsageError
 
 ReadText = Callable[[str], str | None]
 """Gives the text of a file; None: there is none."""
 _KEYS: Final = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+_MORE_THAN_KEYS: Final = (
+    "AWS_SKIP_SIGNATURE", "AWS_SERVER_SIDE_ENCRYPTION", "AWS_SSE_KMS_KEY_ID",
+    "AWS_SSE_CUSTOMER_KEY_BASE64", "AWS_SSE_BUCKET_KEY_ENABLED", "AWS_REQUEST_PAYER",
+    "AWS_S3_EXPRESS", "AWS_CHECKSUM_ALGORITHM", "AWS_UNSIGNED_PAYLOAD",
+)  # fmt: skip
 _SIGN_IN: Final = ("sso_session", "sso_start_url", "role_arn", "credential_process")
 _R2: Final = "r2"
 
@@ -45,6 +51,25 @@ def s3_config(environment: Mapping[str, str], home: str, read: ReadText) -> dict
     if region:
         found["aws_region"] = region
     return found
+
+
+def s3_keys(environment: Mapping[str, str], config: Mapping[str, str]) -> Keys | None:
+    """The keys that requests of our own are signed with.
+
+    None: obstore finds others, or is told of more than keys, which only it knows how to ask for.
+    """
+    if any(environment.get(name) for name in _MORE_THAN_KEYS):
+        return None
+    source = config if "aws_access_key_id" in config else _lower(environment)
+    access, secret = source.get("aws_access_key_id"), source.get("aws_secret_access_key")
+    if not access or not secret:
+        return None
+    token = source.get("aws_session_token") or ""
+    return Keys(access, secret, token, config.get("aws_region") or "us-east-1")
+
+
+def _lower(environment: Mapping[str, str]) -> dict[str, str]:
+    return {key: environment.get(key.upper(), "") for key in _KEYS}
 
 
 def gs_config(environment: Mapping[str, str]) -> dict[str, str]:

@@ -3,7 +3,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from trainway.data.profile import az_config, gs_config, r2_config, s3_config
+from trainway.data.profile import az_config, gs_config, r2_config, s3_config, s3_keys
+from trainway.data.signature import Keys
 from trainway.errors import UsageError
 
 KEYS = "[default]\naws_access_key_id = A\naws_secret_access_key = B\n[lab]\naws_access_key_id = C\n"
@@ -120,3 +121,24 @@ def test_where_google_is_asked(environment: dict[str, str], found: dict[str, str
 def test_where_azure_is_asked() -> None:
     assert az_config({}) == {}
     assert az_config({"AZURE_ENDPOINT": "http://a"}) == {"azure_storage_endpoint": "http://a"}
+
+
+VARIABLES = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "t"}
+PROFILE = {"aws_access_key_id": "b", "aws_secret_access_key": "c", "aws_region": "here"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "config", "found"),
+    [
+        ({}, {}, None),
+        (VARIABLES, {}, Keys("a", "s", "t")),
+        (VARIABLES, PROFILE, Keys("b", "c", "", "here")),
+        ({**VARIABLES, "AWS_SERVER_SIDE_ENCRYPTION": "aws:kms"}, PROFILE, None),
+        ({**VARIABLES, "AWS_SKIP_SIGNATURE": "true"}, {}, None),
+        ({"AWS_ACCESS_KEY_ID": "a"}, {}, None),
+    ],
+)
+def test_with_which_keys_requests_of_our_own_are_signed(
+    environment: dict[str, str], config: dict[str, str], found: Keys | None
+) -> None:
+    assert s3_keys(environment, config) == found

@@ -2,7 +2,7 @@
 
 An object is there when it is whole, or not at all; the store sees to that. A file that is there
 already with the same content is not sent again, so a copy that was killed goes on with the file
-that it was at.
+that it was at; with the part of it that it was at, where the store lets us.
 """
 
 import hashlib
@@ -11,18 +11,30 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from trainway.data.local_files import LocalFiles
+from trainway.data.multipart import Parts
 from trainway.data.object_store import sent_part_size
+from trainway.data.part_upload import PartUpload
 from trainway.data.store import PART_SIZE, ChangedError, Entry, Source, Target
 from trainway.data.transfer import Options, Outcome
+from trainway.data.upload_memory import remembered
 from trainway.errors import NotFoundError
 
 _AT_ONCE: Final = 4
 """So many files; each of them is sent in parts, some at once."""
 _ATTEMPTS: Final = 4
 _ETAG: Final = re.compile(r'"?[0-9a-f]{32}(-\d+)?"?')
+
+
+@runtime_checkable
+class TakesParts(Protocol):
+    """A target to which large files may be sent part by part."""
+
+    def parts(self, key: str) -> Parts | None:
+        """The object of that key; None: it must come in one piece."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -114,7 +126,8 @@ class _Sending:
         for _ in range(_ATTEMPTS):
             changed: list[bool] = []
             try:
-                self.target.write(key, entry.size, self._chunks(entry, changed))
+                if not self._in_parts(entry, key):
+                    self.target.write(key, entry.size, self._chunks(entry, changed))
             except ChangedError:
                 pass
             except Exception:
@@ -127,6 +140,26 @@ class _Sending:
             f"{entry.key} changes again and again while it is sent",
             hint="wait until nobody writes it any more",
         )
+
+    def _in_parts(self, entry: Entry, key: str) -> bool:
+        """Send a large file part by part; False: it goes in one piece."""
+        size = sent_part_size(entry.size)
+        if entry.size <= size or not isinstance(self.target, TakesParts):
+            return False
+        parts = self.target.parts(key)
+        if parts is None:
+            return False
+        with remembered(parts.name) as memory:
+            if memory is None:
+                return False
+            sending = PartUpload(self.source, entry, parts, size, self._tell, lambda: self.is_over)
+            sending.run(memory)
+        return True
+
+    def _tell(self, size: int, sent: int) -> None:
+        with self._lock:
+            self.outcome.fetched += sent
+        self._count(size)
 
     @property
     def _part_size(self) -> int:
