@@ -20,13 +20,20 @@ def pauses(trouble: Trouble, chance: Callable[[], float] = random.random) -> Ite
         yield FIRST_S * 2**number * (0.5 + chance() / 2)
 
 
-def repeated(call: Callable[[], T], pause: Callable[[float], None] = time.sleep) -> T:
-    """Make a call until it works, or there is no point any more."""
+def repeated(
+    call: Callable[[], T], pause: Callable[[float], None] = time.sleep, *, once: bool = False
+) -> T:
+    """Make a call until it works, or there is no point any more.
+
+    `once`: it must not be done twice, so it is not repeated if nobody knows what became of it.
+    """
     waits: dict[Trouble, Iterator[float]] = {}
     while True:
         try:
             return call()
         except ProviderError as error:
+            if once and error.trouble is Trouble.UNREACHABLE:
+                raise
             left = waits.setdefault(error.trouble, pauses(error.trouble))
             wait = next(left, None)
             if wait is None:

@@ -52,3 +52,16 @@ def test_pauses_grow_and_differ() -> None:
     assert list(pauses(Trouble.THROTTLED, lambda: 1.0)) == [0.5, 1.0, 2.0, 4.0, 8.0]
     assert list(pauses(Trouble.THROTTLED, lambda: 0.0)) == [0.25, 0.5, 1.0, 2.0, 4.0]
     assert list(pauses(Trouble.QUOTA)) == []
+
+
+def test_what_must_not_be_done_twice_is_not_repeated_in_the_dark() -> None:
+    calls: list[Trouble] = []
+
+    def call() -> None:
+        trouble = Trouble.UNREACHABLE if calls else Trouble.THROTTLED
+        calls.append(trouble)
+        raise ProviderError("no", trouble=trouble, scope=Scope.NONE)
+
+    with pytest.raises(ProviderError):
+        repeated(call, lambda _: None, once=True)
+    assert calls == [Trouble.THROTTLED, Trouble.UNREACHABLE]

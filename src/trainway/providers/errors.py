@@ -1,5 +1,6 @@
 """What goes wrong at a cloud, and how much of it must not be tried again."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from trainway.errors import UnavailableError
@@ -28,6 +29,15 @@ class Trouble(StrEnum):
     INVALID = "invalid"
     UNREACHABLE = "unreachable"
     OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a code of a cloud stands for."""
+
+    trouble: Trouble
+    scope: Scope
+    spot_only: bool = False
 
 
 class ProviderError(UnavailableError):

@@ -5,20 +5,9 @@ the zone: that is wrong at worst for a moment, and never stops a launch that cou
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
-from trainway.providers.errors import ProviderError, Scope, Trouble
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What a code stands for."""
-
-    trouble: Trouble
-    scope: Scope
-    spot_only: bool = False
-
+from trainway.providers.errors import Meaning, ProviderError, Scope, Trouble
 
 NO_ROOM: Final = Meaning(Trouble.CAPACITY, Scope.ZONE)
 NO_SPOT_ROOM: Final = Meaning(Trouble.CAPACITY, Scope.ZONE, spot_only=True)
