@@ -40,6 +40,8 @@ const pages = root.addChildren([
   page("/nodes", () => import("./pages/nodes/NodesPage")),
   page("/infra", () => import("./pages/infra/InfraPage")),
   page("/usage", () => import("./pages/usage/UsagePage")),
+  page("/costs", () => import("./pages/costs/CostsPage")),
+  page("/prices", () => import("./pages/prices/PricesPage")),
   page("/settings", () => import("./pages/settings/SettingsPage")),
 ]);
 

@@ -60,6 +60,13 @@ export function bytes(number: number): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${SIZES[unit]}`;
 }
 
+/** Money: `$1,234.50`, with more digits where cents would not show it. */
+export function money(amount: number | null | undefined): string {
+  if (amount === null || amount === undefined) return "–";
+  const digits = amount > 0 && amount < 0.01 ? 4 : 2;
+  return `$${amount.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
 /** A measured number with four digits that count. */
 export function figure(number: number): string {
   if (!Number.isFinite(number)) return String(number);

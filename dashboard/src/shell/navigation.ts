@@ -23,6 +23,8 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: "/nodes", title: "Nodes", key: "m" },
   { path: "/infra", title: "Infra", key: "i" },
   { path: "/usage", title: "Usage", key: "u" },
+  { path: "/costs", title: "Costs", key: "b" },
+  { path: "/prices", title: "Prices", key: "e" },
   { path: "/settings", title: "Settings", key: "s" },
 ];
 

@@ -32,6 +32,7 @@ from trainway.server.routes.outputs import add_output_routes
 from trainway.server.routes.overview import add_overview_routes
 from trainway.server.routes.placements import add_placement_routes
 from trainway.server.routes.pods import add_pod_routes
+from trainway.server.routes.prices import add_price_routes
 from trainway.server.routes.queues import add_queue_routes
 from trainway.server.routes.remarks import add_remark_routes
 from trainway.server.routes.reruns import add_rerun_routes
@@ -103,6 +104,7 @@ def declared_api(service: Service) -> Api:
     add_managed_queue_routes(api, service.engine)
     add_notify_routes(api, service)
     add_budget_routes(api, service.engine)
+    add_price_routes(api, service)
     add_stack_routes(api, service)
     add_dashboard_routes(api, service)
     return api

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { figure } from "../../components/format";
 import { Loading } from "../../components/Loading";
 import { useNow } from "../../components/useNow";
+import { costText } from "./cost";
 import { compiledQuery } from "../../data/jobQueries";
 import type { JobProps } from "./jobProps";
 import { requestText, roleRequests } from "./requests";
@@ -76,6 +77,12 @@ export default function ResourcesTab({ job }: JobProps) {
           <dt>CPU-hours</dt>
           <dd>{hours(usage?.cpuHours ?? 0, usage?.cpus)}</dd>
         </div>
+        {usage && usage.cost !== null && usage.cost !== undefined && (
+          <div>
+            <dt>Cost</dt>
+            <dd>{costText(usage, status.budget, now)}</dd>
+          </div>
+        )}
       </dl>
       <QueueQuotas
         backend={spec.backend}

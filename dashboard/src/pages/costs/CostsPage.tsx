@@ -1,0 +1,102 @@
+import { FormSelect, FormSelectOption } from "@patternfly/react-core/dist/dynamic/components/FormSelect";
+import { TextInput } from "@patternfly/react-core/dist/dynamic/components/TextInput";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Bar } from "../../components/Bar";
+import { DataTable } from "../../components/DataTable";
+import { EmptyPage } from "../../components/EmptyPage";
+import { ErrorAlert } from "../../components/ErrorAlert";
+import { money } from "../../components/format";
+import { Loading } from "../../components/Loading";
+import { PageFrame } from "../../components/PageFrame";
+import { useTyped } from "../../components/useTyped";
+import { costsQuery } from "../../data/costs";
+import { value, type Search } from "../../data/search";
+import { PERIODS } from "../usage/usage";
+import { BudgetTable } from "./BudgetTable";
+import { costly, GROUPS, groupOf, rowKey } from "./costs";
+
+/** What jobs and clusters have cost, and what they may. */
+export default function CostsPage() {
+  const search: Search = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const by = groupOf(value(search, "by"));
+  const key = value(search, "key");
+  const since = value(search, "since");
+  const { data, error, refetch } = useQuery(costsQuery(by, key, since));
+  const choose = (change: Search) =>
+    void navigate({ to: "/costs", search: { ...search, ...change }, replace: true });
+  const label = useTyped(key, (text) => choose({ key: text }));
+  const title = GROUPS.find((group) => group.by === by)?.title ?? "";
+  const items = costly(data?.items ?? [], by);
+  const most = Math.max(0, ...items.map((item) => item.cost ?? 0));
+  return (
+    <PageFrame title="Costs">
+      <div className="tw-controls">
+        <FormSelect aria-label="Add up by" value={by} onChange={(_, chosen) => choose({ by: chosen })}>
+          {GROUPS.map((group) => (
+            <FormSelectOption key={group.by} value={group.by} label={`By ${group.title.toLowerCase()}`} />
+          ))}
+        </FormSelect>
+        {by === "label" && (
+          <TextInput
+            aria-label="Key of the label"
+            placeholder="team"
+            value={label.value}
+            onChange={(_, text) => label.onChange(text)}
+            onBlur={label.onBlur}
+          />
+        )}
+        <FormSelect aria-label="Period" value={since} onChange={(_, chosen) => choose({ since: chosen })}>
+          {PERIODS.map((period) => (
+            <FormSelectOption key={period.since} value={period.since} label={period.title} />
+          ))}
+        </FormSelect>
+      </div>
+      {error && (
+        <ErrorAlert error={error} title="The costs could not be read" onRetry={() => void refetch()} />
+      )}
+      {by === "label" && key === "" ? (
+        <EmptyPage title="Which label?">Write the key of a label, such as team.</EmptyPage>
+      ) : !data ? (
+        !error && <Loading what="the costs" />
+      ) : items.length === 0 ? (
+        <EmptyPage title="Nothing has cost anything">
+          Own machines cost what the section prices of config.yaml says.
+        </EmptyPage>
+      ) : (
+        <DataTable
+          label={`Costs by ${by}`}
+          columns={[title, "Jobs", "Cost", "Saved", "Share"]}
+          numbers={[1, 2, 3]}
+          rows={[
+            ...items.map(
+              (item) =>
+                [
+                  rowKey(item),
+                  item.name || "(none)",
+                  item.jobs,
+                  money(item.cost ?? 0),
+                  money(item.saved ?? 0),
+                  <Bar key="bar" part={item.cost ?? 0} whole={most} label="" />,
+                ] as const,
+            ),
+            [
+              "total",
+              <strong key="total">Total</strong>,
+              data.total.jobs,
+              money(data.total.cost ?? 0),
+              money(data.total.saved ?? 0),
+              "",
+            ],
+          ]}
+        />
+      )}
+      <BudgetTable />
+      <p className="tw-subtle">
+        What runs counts until now. Saved is what the same machines would have cost more on demand. Days are
+        those of UTC.
+      </p>
+    </PageFrame>
+  );
+}
