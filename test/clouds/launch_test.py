@@ -69,3 +69,30 @@ def test_a_task_of_two_nodes_runs_on_rented_machines(
     assert paired_cloud.groups() == []
     report = json.loads(user.run("cost-report", "-o", "json"))
     assert report
+
+
+def test_a_job_goes_on_elsewhere_when_its_machine_is_taken(
+    user: Installation, paired_cloud: MotoCloud, tmp_path: Path
+) -> None:
+    pool = tmp_path / "pool.yaml"
+    pool.write_text(
+        "pool: {workers: 1}\nnum_nodes: 2\nresources: {infra: aws, cpus: 2, use_spot: true}\n"
+        "setup: echo ready\n"
+    )
+    user.run("jobs", "pool", "apply", "-p", "spot", str(pool), "-y")
+    program = 'echo step >>"$TRAINWAY_OUTPUT_DIR/steps"; sleep 600'
+    job = user.run("jobs", "launch", "-p", "spot", "-d", "--nodes", "2", program).split()[0]
+    until(lambda: user.phase(job) == "Running", "it does not run")
+    first = {each["id"] for each in paired_cloud.living()}
+    assert len(first) == 2
+    paired_cloud.take(sorted(first)[0])
+    until(
+        lambda: (
+            user.phase(job) == "Running"
+            and not first & {each["id"] for each in paired_cloud.living()}
+        ),
+        "it does not go on",
+    )
+    user.run("jobs", "cancel", job, "-y")
+    user.run("jobs", "pool", "down", "spot", "-y")
+    until(lambda: paired_cloud.living() == [], "machines are left")

@@ -123,10 +123,9 @@ class ClusterAgents:
             return {"words": found["program"], "step": found["step"]}
         return {"words": shlex.split(login(found))}
 
-    async def hold(self, infra: str, cluster: Json) -> Json:
+    async def hold(self, pool: str, infra: str, cluster: Json) -> Json:
         """Have a cluster kept."""
         order = self._holders.of(infra).order(infra, cluster)
-        pool = self.pool(infra, str(cluster["name"]))
         agent = await self._configured(pool, await self._hosts(infra))
         return await _asked(agent, "allocate", cluster=order)
 

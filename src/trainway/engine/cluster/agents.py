@@ -57,7 +57,7 @@ class Agents(Protocol):
         """What leads a person to a host: `words`, and maybe a `step` to be completed."""
         ...
 
-    async def hold(self, infra: str, cluster: Json) -> Json:
+    async def hold(self, pool: str, infra: str, cluster: Json) -> Json:
         """Have a cluster kept."""
         ...
 

@@ -63,7 +63,7 @@ class Settling:
     async def _tell(self, record: ClusterRecord) -> None:
         name, agents = record.name, self._book.agents
         if not record.held:
-            found = (await agents.hold(record.infra, told(record)))["cluster"]
+            found = (await agents.hold(record.pool, record.infra, told(record)))["cluster"]
         else:
             items = await agents.look(record.pool)
             found = next((item for item in items if item["id"] == record.id), None)

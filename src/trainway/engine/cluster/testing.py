@@ -102,12 +102,12 @@ class FakeAgents:
         """Words."""
         return {"words": ["ssh", f"{host}.{infra}"]}
 
-    async def hold(self, infra: str, cluster: Json) -> Json:
+    async def hold(self, pool: str, infra: str, cluster: Json) -> Json:  # noqa: ARG002 - as above
         """Keep it; elsewhere it gets its nodes at once."""
         self._note("allocate", cluster["name"])
         held: Json = {
             **cluster,
-            "pool": self.pool(infra, cluster["name"]),
+            "pool": pool,
             "state": "INIT",
             "message": "",
         }
