@@ -56,6 +56,7 @@ class Elasticity:
         """The nodes of the allocation itself, as far as they are known to be there."""
         self._pause = 0
         self._is_shrinking = False
+        self._has_begun = False
         self._surveys = 0
         self._refused = ""
         self._is_elastic = any(role.job.minimum is not None for role in supervisor.plan.roles)
@@ -78,14 +79,16 @@ class Elasticity:
         return placement
 
     def begin(self) -> None:
-        """Write down where the job is."""
+        """Write down where the job is; its size is looked after from the next beat on."""
+        self._has_begun = True
         self._journal.append("placement", self.record(), durable=True)
         if self._annexes is not None:
             self._annexes.begin()
 
     def look(self) -> None:
         """See how large the job is to be, and do what is due for that."""
-        if not self._is_elastic or self._supervisor.finished or self._supervisor.suspended:
+        is_idle = self._supervisor.finished or self._supervisor.suspended
+        if not self._is_elastic or not self._has_begun or is_idle:
             return
         self._take_limit()
         self._shed()
