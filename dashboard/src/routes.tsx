@@ -26,6 +26,7 @@ const pages = root.addChildren([
   page("/compare", () => import("./pages/compare/ComparePage")),
   page("/pipelines", () => import("./pages/pipelines/PipelinesPage")),
   page("/pipelines/$run", () => import("./pages/pipelines/PipelinePage")),
+  page("/pipelines/groups/$job", () => import("./pages/pipelines/GroupPage")),
   page("/schedules", () => import("./pages/schedules/SchedulesPage")),
   page("/schedules/new", () => import("./pages/schedules/NewSchedulePage")),
   page("/clusters", () => import("./pages/clusters/ClustersPage")),

@@ -83,3 +83,23 @@ def test_a_run_that_is_no_pipeline_says_so(dashboard: Dashboard) -> None:
     window.forgive("status of 404")
     window.go(page, "/pipelines/nobody")
     expect(page.get_by_text("there is no run 'nobody'")).to_be_visible()
+
+
+def test_a_job_group_is_drawn_with_its_primary_tasks(dashboard: Dashboard, tmp_path: Path) -> None:
+    file = tmp_path / "group.yaml"
+    file.write_text(
+        "{name: rl, execution: parallel, primary_tasks: [trainer]}\n---\n"
+        "{name: trainer, num_nodes: 2, run: 'true'}\n---\n{name: replay, run: sleep 600}\n"
+    )
+    dashboard.trainway.run("run", str(file))
+    page = dashboard.window().open("/pipelines")
+    groups = page.get_by_role("region", name="Job groups")
+    groups.get_by_role("link", name="rl").click()
+    settle(page)
+    graph = page.get_by_role("region", name="The tasks that run together")
+    expect(graph.get_by_text("Primary: the group ends with these")).to_be_visible()
+    expect(graph.get_by_text("2 nodes, Succeeded", exact=True)).to_be_visible()
+    table = page.get_by_role("region", name="Tasks", exact=True)
+    expect(table.get_by_role("row").filter(has_text="replay")).to_contain_text("Auxiliary")
+    page.get_by_role("link").filter(has_text=re.compile("^[a-z0-9]{12}$")).click()
+    expect(page.get_by_role("heading", level=1, name="rl")).to_be_visible()

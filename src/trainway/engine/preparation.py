@@ -16,6 +16,7 @@ from trainway.api.health_check import (
 )
 from trainway.api.metrics_from_logs import pattern_errors
 from trainway.api.packages import packages_errors, packages_of, with_packages
+from trainway.api.task.task_file import PARALLEL
 from trainway.api.timeout import timeout_errors, timeout_of
 from trainway.backends import capabilities, path_names
 from trainway.backends.base import Backend, Isolation, isolation_of
@@ -28,12 +29,19 @@ from trainway.compiler.named_volumes import with_volumes
 from trainway.compiler.network import JobIdentity, Network
 from trainway.engine.checkpoint.annotation import checkpoint_errors
 from trainway.engine.job_size import check_jobset, check_source
-from trainway.engine.submission import JOB_TYPES, Prepared, Submission, suffixed, type_of
+from trainway.engine.submission import (
+    JOB_TYPES,
+    TASK_TYPE,
+    Prepared,
+    Submission,
+    suffixed,
+    type_of,
+)
 from trainway.errors import InvalidError
 from trainway.families.family import Files, Runs
 from trainway.families.table import family_of
 from trainway.jobset.admission import with_webhook_defaults
-from trainway.jobset.labels import ISOLATION
+from trainway.jobset.labels import ISOLATION, JOB_GROUP
 from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.jobset.spec import JOBSET
 from trainway.json_types import Json
@@ -208,7 +216,7 @@ def _prepared(
         kind=job["kind"],
         name=name,
         namespace=namespace,
-        labels={**(job["metadata"].get("labels") or {}), **submission.labels},
+        labels={**(job["metadata"].get("labels") or {}), **submission.labels, **_group(job)},
         objects=objects,
         jobset=jobset,
         companions=[obj for obj in (*objects, *outcome.objects) if type_of(obj) in FILES],
@@ -231,6 +239,13 @@ def _with_environment(jobset: Json, job: Json, backend: Backend) -> Json:
     if is_contained or family_of(backend.name).runs is Runs.PODS:
         return in_pods(jobset, lines)
     return with_packages(jobset, lines)
+
+
+def _group(job: Json) -> dict[str, str]:
+    """The label of a job whose tasks run side by side."""
+    header = (job.get("spec") or {}).get("header")
+    is_group = isinstance(header, dict) and header.get("execution") == PARALLEL
+    return {JOB_GROUP: "true"} if is_group and type_of(job) == TASK_TYPE else {}
 
 
 def _runtime(backend: Backend, name: str) -> Json | None:

@@ -2,6 +2,8 @@ from typing import Any
 
 import pytest
 
+from trainway.api.task.task_file import parse
+from trainway.api.task.task_object import objects_of
 from trainway.backends.base import Isolation, isolation_of
 from trainway.backends.testing import FakeBackend
 from trainway.engine.intake import elements
@@ -9,7 +11,7 @@ from trainway.engine.preparation import prepare
 from trainway.engine.submission import Prepared, Submission
 from trainway.engine.testing import jobset
 from trainway.errors import InvalidError
-from trainway.jobset.labels import HEALTH_CHECK, ISOLATION, TIMEOUT_SECONDS
+from trainway.jobset.labels import HEALTH_CHECK, ISOLATION, JOB_GROUP, TIMEOUT_SECONDS
 from trainway.json_types import Json
 
 CONFIG: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}}
@@ -175,3 +177,13 @@ def test_nodes_are_checked_as_usual_unless_the_job_says_otherwise(
     made = prepare(Submission([job]), Checking())
     assert made.jobset["metadata"]["annotations"][HEALTH_CHECK] == checked
     assert HEALTH_CHECK not in str(prepared(jobset("demo")).jobset)
+
+
+@pytest.mark.parametrize(("header", "labels"), [
+    ("{name: g, execution: parallel}", {JOB_GROUP: "true"}),
+    ("name: g", {}),
+], ids=["side by side", "one after the other"])  # fmt: skip
+def test_a_job_group_has_a_label(header: str, labels: dict[str, str]) -> None:
+    file = parse(f"{header}\n---\n{{name: a, run: 'true'}}\n---\n{{name: b, run: 'true'}}").file
+    assert file is not None
+    assert prepared(*objects_of(file, "g")).labels == labels

@@ -9,6 +9,7 @@ import { Moment } from "../../components/Moment";
 import { PageFrame } from "../../components/PageFrame";
 import { PhaseLabel } from "../../components/PhaseLabel";
 import { pipelinesQuery, type Run } from "../../data/pipelines";
+import { GroupList } from "./GroupList";
 import { countsText } from "./pipeline";
 
 const COLUMNS = ["Name", "Phase", "Tasks", "Runs on", "Submitted"];
@@ -40,6 +41,7 @@ export default function PipelinesPage() {
           Show older ones
         </Button>
       )}
+      <GroupList />
     </PageFrame>
   );
 }
