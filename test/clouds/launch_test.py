@@ -96,3 +96,24 @@ def test_a_job_goes_on_elsewhere_when_its_machine_is_taken(
     user.run("jobs", "cancel", job, "-y")
     user.run("jobs", "pool", "down", "spot", "-y")
     until(lambda: paired_cloud.living() == [], "machines are left")
+
+
+def test_a_job_on_a_cloud_has_machines_for_as_long_as_it_runs(
+    user: Installation, paired_cloud: MotoCloud
+) -> None:
+    said = user.run(
+        "run",
+        "--on",
+        "aws",
+        "--cpus",
+        "2",
+        "--nodes",
+        "2",
+        "--",
+        "sh",
+        "-c",
+        "echo from $(uname -n)",
+    )
+    assert said.count("from h") == 2
+    until(lambda: paired_cloud.living() == [], "machines are left")
+    until(lambda: user.json("jobs", "pool", "status")["items"] == [], "its pool is left")

@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any
 
 from trainway.backends import capabilities
-from trainway.backends.base import Absence, Backend, Capacity, Request
-from trainway.backends.capabilities import Remote
+from trainway.backends.base import Backend, Capacity, Request
 from trainway.backends.registry import Registry
 from trainway.engine import wishing
 from trainway.engine.admission import Admission
@@ -23,6 +22,7 @@ from trainway.engine.cancellation import cancel_all
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.context import ClusterContext
 from trainway.engine.costs.costs import Costs
+from trainway.engine.deletion import Deletion
 from trainway.engine.export.exporter import Exporter
 from trainway.engine.idempotency import identified
 from trainway.engine.ids import Ids
@@ -49,7 +49,7 @@ from trainway.engine.reading import Reading
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.remarks import Remarks
 from trainway.engine.rental.office import RentalOffice
-from trainway.engine.retention import ABANDONED, FORCE_HINT, Retention
+from trainway.engine.retention import Retention
 from trainway.engine.rounds import Rounds
 from trainway.engine.run.holds import RunHolds
 from trainway.engine.run.runs import RunContext, Runs
@@ -64,10 +64,9 @@ from trainway.engine.submission import Amend, Prepared, Submission, unchanged, w
 from trainway.engine.times import time_text
 from trainway.engine.worker_pool.assignment import FreeWorkers
 from trainway.engine.worker_pool.pools import PoolContext, WorkerPools
-from trainway.errors import ConflictError, UnavailableError
+from trainway.errors import ConflictError
 from trainway.families.builtin import HERE
 from trainway.json_types import Json
-from trainway.telemetry.log_subject import about, job_fields
 
 log = logging.getLogger(__name__)
 
@@ -107,6 +106,9 @@ class Engine:
         self._retention = Retention(self._ledger, registry, clock)
         self.registry = registry
         self.reading = Reading(self._ledger, registry, self._waiting, clock, self.recorder.flush)
+        self._deletion = Deletion(
+            *(self.reading, registry, self._live, self._retention, self._forgotten, self._on_gone)
+        )
         self.metrics = MetricReading(self._ledger, self.recorder, self.reading)
         self.stacks = Stacks(self.reading, registry, clock, self._live)
         self.rental_office = RentalOffice(self._ledger, self._ids, clock, registry.home)
@@ -238,14 +240,17 @@ class Engine:
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
-        admitted = await self._admission.admit([identified(submission)])
+        async with self.worker_pools.housing(identified(submission)) as housed:
+            admitted = await self._admission.admit([housed])
         objects = admitted.objects or await self.reading.objects(admitted.records[0].id)
         return self.reading.shown(admitted.records[0], objects), admitted.warnings
 
     async def submit_array(self, submission: Submission) -> tuple[list[Json], list[str]]:
         """Take in the jobs of a run, all or none; the jobs in short, and as above."""
-        jobs = elements(identified(submission))
-        admitted = await self._admission.admit(jobs, run_of(submission, jobs))
+        count = len(elements(submission))
+        async with self.worker_pools.housing(identified(submission), count) as housed:
+            jobs = elements(housed)
+            admitted = await self._admission.admit(jobs, run_of(housed, jobs))
         return [self.reading.summary(record) for record in admitted.records], admitted.warnings
 
     async def plan(self, submission: Submission) -> tuple[Request, list[str]]:
@@ -297,40 +302,11 @@ class Engine:
 
         One that cannot be reached is forgotten by force only; it then says what may be left of it.
         """
-        record, objects = await self.reading.whole(ref)
-        backend = self.registry.of(record.backend, record.handle_data)
-        if isinstance(backend, Remote):
-            absence = await backend.absence(record.handle_data)
-            if absence is not None and not force:
-                raise UnavailableError(absence.problem, hint=FORCE_HINT)
-            if absence is not None:
-                return await self._abandon(record, objects, backend, absence)
-        live = self._live.get(record.id)
-        if live is not None:
-            await live.alter(lambda: wishing.deleting(live))
-            await live.over.wait()
-            record = live.record
-            if not record.is_over:
-                raise UnavailableError("the server stops before the job has ended")
-        await self._retention.forget(record)
+        return await self._deletion.delete(ref, force=force)
+
+    def _forgotten(self, record: JobRecord) -> None:
         self._holds.look(record)
         self._rounds.request()
-        return self.reading.shown(record, objects)
-
-    async def _abandon(
-        self, record: JobRecord, objects: list[Json], backend: Remote, absence: Absence
-    ) -> Json:
-        """Forget a job that cannot be reached."""
-        live = self._live.get(record.id)
-        record = await self._retention.abandon(record, live)
-        if live is not None:
-            self._on_gone(live)
-        with about(job_fields(record.id, record.name)):
-            log.warning("job %s is forgotten: %s; %s", record.id, absence.problem, absence.remains)
-        view = self.reading.shown(record, objects)
-        view["status"] |= {"reason": ABANDONED, "message": absence.remains}
-        await backend.forget(record.handle_data)
-        return view
 
     async def report_progress(self, ref: str, status: Json) -> None:
         """Note how far a job is, for code that cannot reach its agent."""

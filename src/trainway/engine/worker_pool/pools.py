@@ -7,7 +7,8 @@ A server that is killed finds its workers again: as clusters they go on without 
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Container, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -22,11 +23,12 @@ from trainway.engine.live import LiveJob
 from trainway.engine.phases import WAITING
 from trainway.engine.rounds import Rounds
 from trainway.engine.schedule.record import stored_submission
-from trainway.engine.submission import Prepared
+from trainway.engine.submission import Prepared, Submission
 from trainway.engine.times import time_text
 from trainway.engine.under_way import is_under_way
 from trainway.engine.worker_pool.assignment import FreeWorkers, is_for_workers, worker_of
 from trainway.engine.worker_pool.book import WorkerPoolBook
+from trainway.engine.worker_pool.job_pool import pool_for, pool_name
 from trainway.engine.worker_pool.record import WorkerPoolRecord, WorkerRecord
 from trainway.engine.worker_pool.request import NewPool, check_task, checked_name
 from trainway.engine.worker_pool.size import Demand, look_again_s, wanted_workers
@@ -34,6 +36,7 @@ from trainway.engine.worker_pool.state import WorkerState
 from trainway.engine.worker_pool.view import pool_message, pool_view
 from trainway.engine.worker_pool.workers import Submits, WorkerContext, Workers
 from trainway.errors import ConflictError
+from trainway.families.table import family_of
 from trainway.jobset.labels import WORKER_POOL
 from trainway.jobset.status import moment
 from trainway.json_types import Json
@@ -79,6 +82,8 @@ class WorkerPools:
         self._idle_since: dict[str, float] = {}
         """When each worker without a job was first seen so, by id, on the clock of the loop."""
         self._timer: asyncio.TimerHandle | None = None
+        self._housed: set[str] = set()
+        """The pools whose jobs have been stored: one that goes with them may go."""
 
     @property
     def is_idle(self) -> bool:
@@ -90,6 +95,7 @@ class WorkerPools:
         await self._book.settle()
         for pool in self._book.pools.values():
             await self._keep(pool)
+        self._housed.update(self._book.pools)
         self.look()
 
     async def close(self) -> None:
@@ -171,6 +177,20 @@ class WorkerPools:
             await self._keep(pool)
         await self._rounds.request()
         return self._view(pool.name)
+
+    @asynccontextmanager
+    async def housing(self, submission: Submission, jobs: int = 1) -> AsyncIterator[Submission]:
+        """A submission that is about to be stored; on a cloud, with a pool of its own."""
+        if not family_of(submission.backend).rents:
+            yield submission
+            return
+        name = pool_name(submission.key or self._around.ids.new())
+        await self.apply(pool_for(submission, name, jobs))
+        try:
+            yield replace(submission, backend=self._book.pool(name).backend)
+        finally:
+            self._housed.add(name)  # without a job it goes again
+            self.look()
 
     async def resize(self, name: str, workers: int) -> Json:
         """Have a pool have so many workers from now on."""
@@ -281,6 +301,10 @@ class WorkerPools:
         if pool.is_going:
             await self._go(pool, workers)
             return None
+        if pool.limits.goes_with_jobs and pool.name in self._housed and not self._jobs_of(pool):
+            await self._book.going(pool.name)
+            await self._keep(self._book.pools[pool.name])
+            return 0.0
         used = self._used()
         there = [worker for worker in workers if worker.is_counted]
         ours = [worker for worker in there if worker.version == pool.version]

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from trainway.api.task import pool as pool_section
@@ -30,6 +30,8 @@ class NewPool:
     """The `pool` section of a task."""
     submission: Submission
     """What sets up a worker."""
+    goes_with_jobs: bool = False
+    """Whether it is taken down once its jobs are over."""
 
     def size(self) -> Size:
         """Between which limits the number of workers changes; raises what is wrong."""
@@ -38,7 +40,7 @@ class NewPool:
         problems = problems or list(pool_section.errors(data, path))
         if problems:
             raise InvalidError([str(error) for error in problems])
-        size = size_of(self.workers)
+        size = replace(size_of(self.workers), goes_with_jobs=self.goes_with_jobs)
         if size.most > MOST_WORKERS:
             raise InvalidError([f"pool.workers: a worker pool has {MOST_WORKERS} workers at most"])
         if not size.most:

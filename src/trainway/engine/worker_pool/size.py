@@ -27,6 +27,8 @@ class Size:
     """How long a job waits before a worker is made for it."""
     idle_s: float = IDLE_S
     """How long a worker has no job before it is released."""
+    goes_with_jobs: bool = False
+    """Whether the pool itself goes once its jobs are over."""
 
     def to_dict(self) -> Json:
         """The size as it is stored."""
