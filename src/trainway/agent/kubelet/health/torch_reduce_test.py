@@ -10,8 +10,17 @@ from pathlib import Path
 import pytest
 
 from trainway.agent.kubelet.health import program
-from trainway.agent.kubelet.health.program import HEALTHY, OTHER_UNHEALTHY, Questions
-from trainway.agent.kubelet.health.torch_reduce import has_torch, python_of, reason_in
+from trainway.agent.kubelet.health.program import HEALTHY, Questions
+from trainway.agent.kubelet.health.torch_reduce import (
+    GLOO,
+    NCCL,
+    Meeting,
+    ReduceError,
+    has_torch,
+    python_of,
+    reason_in,
+    reduced,
+)
 from trainway.json_types import Json
 
 TORCH = """
@@ -43,7 +52,7 @@ def with_torch(folder: Path, extra: str = "pass") -> dict[str, str]:
     return {"PYTHONPATH": str(folder), "PATH": os.defpath}
 
 
-def answers(tmp_path: Path, *envs: Mapping[str, str], gpus: int = 0) -> list[tuple[int, str]]:
+def answers(tmp_path: Path, *envs: Mapping[str, str]) -> list[tuple[int, str]]:
     """What nodes with these environments find together."""
     word = os.urandom(4).hex()
     peers = {f"node-0-{rank}": "127.0.0.1" for rank in range(len(envs))}
@@ -55,7 +64,6 @@ def answers(tmp_path: Path, *envs: Mapping[str, str], gpus: int = 0) -> list[tup
     for rank, each in enumerate(asked):
         folders[rank].mkdir()
         each.rank, each.word, each.wants_torch, each.python = rank, word, True, sys.executable
-        each.gpus = [str(gpu) for gpu in range(gpus)]
     with ThreadPoolExecutor(len(asked)) as pool:
         return list(pool.map(program._answer, asked))
 
@@ -78,23 +86,18 @@ def test_without_torch_everywhere_the_check_over_tcp_counts(tmp_path: Path) -> N
         assert "(over TCP: not all of them have torch)" in said
 
 
-def test_a_torch_that_cannot_speak_to_gpus_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(program, "gpu_problem", lambda *_: "")
-    env = with_torch(tmp_path / "a")
-    for code, said in answers(tmp_path, env, env, gpus=1):
-        assert code == HEALTHY
-        assert "(over TCP: torch has no nccl here)" in said
+def test_a_torch_that_cannot_speak_to_gpus_is_left_out(tmp_path: Path) -> None:
+    meeting = Meeting(NCCL, 0, 1, "127.0.0.1", 1)
+    assert not reduced(sys.executable, with_torch(tmp_path), meeting)
 
 
-def test_what_goes_wrong_is_nobodys_fault_and_told(tmp_path: Path) -> None:
-    env = with_torch(tmp_path / "a", 'raise RuntimeError("no route")')
-    for found in answers(tmp_path, env, env):
-        assert found == (
-            OTHER_UNHEALTHY,
-            "an all-reduce by torch with gloo failed: RuntimeError: no route",
-        )
+def test_what_goes_wrong_is_told(tmp_path: Path) -> None:
+    env = with_torch(tmp_path, 'raise RuntimeError("no route")')
+    meeting = Meeting(GLOO, 0, 1, "127.0.0.1", 1)
+    with pytest.raises(ReduceError, match="by torch with gloo failed: RuntimeError: no route"):
+        reduced(sys.executable, env, meeting)
+    with pytest.raises(ReduceError, match="/nowhere/python cannot be started: No such file"):
+        reduced("/nowhere/python", env, meeting)
 
 
 def test_a_warning_is_not_the_reason() -> None:

@@ -54,3 +54,9 @@ def test_a_driver_that_cannot_be_told_is_not_asked_to_end(node: Node, tmp_path: 
     node.feed.handle(node.connection, {"op": "ping"})
     node.feed.handle(node.connection, {"op": "wish", "word": "cancel"})
     assert node.signals == []
+
+
+def test_a_driver_is_told_how_many_nodes_it_may_have(node: Node, tmp_path: Path) -> None:
+    node.feed.handle(node.connection, {"op": "limit", "nodes": 3})
+    assert (tmp_path / "node-limit").read_text() == "3"
+    assert node.signals == []
