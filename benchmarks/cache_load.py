@@ -26,7 +26,7 @@ from trainway.data.flight.reading import Part, Position, Wishes, batches
 USUAL_THOUSANDS: Final = 800
 TOKENS: Final = 128
 FILES: Final = 4
-ROUNDS: Final = 7
+ROUNDS: Final = 15
 CLIENTS: Final = (1, 2, 4)
 MOST_TIMES: Final = 1 / 0.9
 MOST_FIRST_S: Final = 0.2

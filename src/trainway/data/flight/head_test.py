@@ -1,10 +1,11 @@
 """What the head decides: who has which files, and where rows are, as workers come and go."""
 
+import pyarrow as pa
 import pytest
 
 from trainway.data.flight.assignment import Layout, Segment, assign
 from trainway.data.flight.head import READERS_S, Head, Orders, Report
-from trainway.data.flight.plan import Plan, TableFile
+from trainway.data.flight.plan import Plan, TableFile, encoded
 from trainway.data.flight.row_range import RowRange
 from trainway.errors import UnavailableError, UsageError
 
@@ -213,3 +214,9 @@ def test_figures_count_readers_of_the_last_minutes() -> None:
     head.note_reader("b")
     clock.now += 2
     assert head.figures()["readers"] == 1
+
+
+def test_what_is_told_of_a_table_is_made_once() -> None:
+    planned = Plan("t", encoded(pa.schema({"id": pa.int64()})), ())
+    assert planned.arrow_schema() is planned.arrow_schema()
+    assert planned.version is planned.version

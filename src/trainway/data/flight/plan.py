@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,13 +40,17 @@ class Plan:
     """Arrow's, as its message in base 64."""
     files: tuple[TableFile, ...]
 
-    @property
+    @cached_property
     def version(self) -> str:
         """Changes with anything above."""
         return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:32]
 
     def arrow_schema(self) -> Any:
         """The columns."""
+        return self._arrow_schema
+
+    @cached_property
+    def _arrow_schema(self) -> Any:
         import pyarrow as pa  # noqa: PLC0415 - an extra
 
         return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(self.schema)))
