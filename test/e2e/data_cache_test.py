@@ -1,6 +1,7 @@
 """The data cache as processes: tables of every kind, kills in the middle, torch on top."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cache_processes import CacheProcesses, upstream_part
-from environments import TORCH, environment
+from environments import TORCH, TORCHDATA, environment
 from installation import Installation, installed, kill, processes_of
 from s3_server import S3Server
 
@@ -230,3 +231,75 @@ def test_torch_reads_every_row_once_and_resumes(
     assert found["rows"] != ALL
     assert (found["resumed"], found["next"]) == (True, 2)
     assert found["kinds"] == ["Tensor", "list"]
+
+
+OTHERS = """
+import json, pickle, sys
+from pyarrow import flight
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+from torchdata.stateful_dataloader import StatefulDataLoader
+from trainway.data.torch import TableDataset
+
+address = sys.argv[1]
+
+class Published(IterableDataset):
+    def __init__(self, rank, world_size, seed, epoch):
+        self.rank, self.world_size, self.first = rank, world_size, seed + epoch
+
+    def __iter__(self):
+        worker = get_worker_info()
+        total = worker.num_workers * self.world_size
+        index = (worker.id * self.world_size + self.rank + self.first) % total
+        descriptor = flight.FlightDescriptor.for_path(str(index), str(total))
+        for endpoint in flight.connect(f"grpc://{address}").get_flight_info(descriptor).endpoints:
+            reader = flight.connect(endpoint.locations[0]).do_get(endpoint.ticket)
+            for chunk in reader:
+                yield from chunk.data.column("id").to_pylist()
+
+published = [
+    row
+    for rank in range(2)
+    for batch in DataLoader(Published(rank, 2, seed=3, epoch=1), batch_size=50, num_workers=2)
+    for row in batch.tolist()
+]
+
+def loader():
+    dataset = TableDataset(f"cache://{address}", seed=5, columns=["id"])
+    return StatefulDataLoader(dataset, batch_size=64, num_workers=2)
+
+expected = [batch["id"].tolist() for batch in loader()]
+resumed = []
+for stop in (1, 21):
+    begun, seen = loader(), []
+    for batch in begun:
+        seen.append(batch["id"].tolist())
+        if len(seen) == stop:
+            break
+    following = loader()
+    following.load_state_dict(pickle.loads(pickle.dumps(begun.state_dict())))
+    resumed.append(seen + [batch["id"].tolist() for batch in following] == expected)
+print(json.dumps({
+    "published": published, "rows": sum(expected, []), "resumed": resumed,
+}))
+"""
+
+
+def test_upstreams_client_and_the_loader_of_torchdata_read_every_row_once(
+    table: Path, tmp_path: Path
+) -> None:
+    folders = [str(environment(*each).packages) for each in (TORCH, TORCHDATA)]
+    variables = {"PYTHONPATH": os.pathsep.join(folders), "HOME": str(tmp_path)}
+    with CacheProcesses(str(table), tmp_path / "cache", workers=2) as cache:
+        cache.wait_ready()
+        done = subprocess.run(
+            [sys.executable, "-c", OTHERS, cache.address],
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert sorted(found["published"]) == ALL
+    assert sorted(found["rows"]) == ALL
+    assert found["resumed"] == [True, True]

@@ -49,6 +49,8 @@ TRL: Final = (
     "multiprocess<0.70.20",
 )
 """What fine-tuning needs beside what TORCH has; the folder goes on the search path."""
+TORCHDATA: Final = ("--no-deps", "torchdata>=0.11,<1")
+"""Beside what TORCH has, as TRL above."""
 MLX: Final = ("mlx[cpu]>=0.30,<1",)
 ARRAYS: Final = ("jax>=0.4.35,<1", "xgboost>=2.1,<4", "mpi4py>=4,<5", "numpy>=1.26,<3")
 
