@@ -12,6 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+from installation import Installation
 from pyarrow import flight
 
 
@@ -116,3 +119,23 @@ def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
+
+
+def numbered_table(folder: Path, files: int, rows: int) -> str:
+    """A Parquet table with so many files of so many rows, whose ids count from 0."""
+    folder.mkdir()
+    for number in range(files):
+        ids = pa.array(range(number * rows, (number + 1) * rows), pa.int64())
+        pq.write_table(pa.table({"id": ids}), folder / f"{number}.parquet")
+    return str(folder)
+
+
+def ready_cache(user: Installation) -> dict[str, Any]:
+    """The only cache of a user, as it is listed when it is ready."""
+    end = time.monotonic() + 120
+    while True:
+        (found,) = user.json("cache", "ls")
+        if found["status"] == "Ready":
+            return dict(found)
+        assert time.monotonic() < end, found
+        time.sleep(0.2)

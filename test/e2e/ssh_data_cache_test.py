@@ -1,14 +1,11 @@
 """A data cache on SSH hosts: its workers are on several of them, and one loses its processes."""
 
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from cache_processes import numbered_table, ready_cache
 from installation import kill, processes_of
 from ssh_pool import ON, SshPool, pool_of
 
@@ -27,27 +24,13 @@ def pool(ssh_hosts: SshHosts, tmp_path: Path) -> Iterator[SshPool]:
         yield pool
 
 
-def ready(pool: SshPool) -> dict[str, Any]:
-    end = time.monotonic() + 120
-    while True:
-        (found,) = pool.json("cache", "ls")
-        if found["status"] == "Ready":
-            return dict(found)
-        assert time.monotonic() < end, found
-        time.sleep(0.2)
-
-
 def test_a_cache_on_hosts_is_read_though_its_processes_are_killed(
     pool: SshPool, tmp_path: Path
 ) -> None:
-    table = tmp_path / "table"
-    table.mkdir()
-    for number in range(4):
-        ids = pa.array(range(number * ROWS, (number + 1) * ROWS), pa.int64())
-        pq.write_table(pa.table({"id": ids}), table / f"{number}.parquet")
+    table = numbered_table(tmp_path / "table", 4, ROWS)
     words = ["--workers", "2", "--on", ON, "--python", sys.executable]
-    pool.run("cache", "apply", "words", str(table), *words)
-    found = ready(pool)
+    pool.run("cache", "apply", "words", table, *words)
+    found = ready_cache(pool)
     rows = cached_rows(found["address"])
     tables = Position(Wishes(seed=1, window_rows=1024)).tables(rows, Part())
     seen = next(tables).column("id").to_pylist()
