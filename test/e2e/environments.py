@@ -51,6 +51,21 @@ TRL: Final = (
 """What fine-tuning needs beside what TORCH has; the folder goes on the search path."""
 TORCHDATA: Final = ("--no-deps", "torchdata>=0.11,<1")
 """Beside what TORCH has, as TRL above."""
+DEEPSPEED: Final = (
+    "--no-deps",
+    "deepspeed>=0.19,<1",
+    "hjson>=3.1",
+    "msgpack>=1.1",
+    "py-cpuinfo>=9",
+    "einops>=0.8",
+    "psutil>=7",
+    "pydantic>=2.10,<3",
+    "pydantic-core",
+    "annotated-types>=0.7",
+    "typing-inspection>=0.4",
+    "tqdm>=4.67",
+)
+"""What it needs beside what TORCH has; the folder goes on the search path."""
 MLX: Final = ("mlx[cpu]>=0.30,<1",)
 ARRAYS: Final = ("jax>=0.4.35,<1", "xgboost>=2.1,<4", "mpi4py>=4,<5", "numpy>=1.26,<3")
 

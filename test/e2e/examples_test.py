@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from environments import (
     ARRAYS,
+    DEEPSPEED,
     MLX,
     REPOSITORY,
     TENSORBOARD,
@@ -199,6 +200,20 @@ def test_mlx_over_mpi_on_processors(tmp_path: Path) -> None:
         printed = home.run("run", "examples/mlx.yaml")
 
     assert "step 19 loss 0.0000, processes 2" in printed
+
+
+@pytest.mark.stress  # it compiles kernels for a minute or two before its first run on a machine
+def test_deepspeed_over_mpi_on_processors(tmp_path: Path) -> None:
+    require_mpirun()
+    added = {
+        "PYTHONPATH": str(environment(*DEEPSPEED).packages),
+        "DS_ACCELERATOR": "cpu",
+        "OMP_NUM_THREADS": "1",
+    }
+    with installed(tmp_path, environment(*TORCH).variables() | added) as home:
+        printed = home.run("run", "examples/deepspeed.yaml", "--gpus", "0", "--nodes", "2")
+
+    assert "step 19 loss " in printed
 
 
 def test_a_job_that_crashes_goes_on_from_its_checkpoint(torch: Installation) -> None:
