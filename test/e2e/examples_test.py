@@ -20,7 +20,7 @@ from environments import (
     environment,
     require_mpirun,
 )
-from installation import Installation, installed, processes_of
+from installation import TIMEOUT_S, Installation, installed, processes_of
 
 pytestmark = pytest.mark.engine  # torch
 EXAMPLES = REPOSITORY / "examples"
@@ -202,16 +202,18 @@ def test_mlx_over_mpi_on_processors(tmp_path: Path) -> None:
     assert "step 19 loss 0.0000, processes 2" in printed
 
 
-@pytest.mark.stress  # it compiles kernels for a minute or two before its first run on a machine
+@pytest.mark.stress  # it compiles kernels for some minutes
 def test_deepspeed_over_mpi_on_processors(tmp_path: Path) -> None:
     require_mpirun()
     added = {
         "PYTHONPATH": str(environment(*DEEPSPEED).packages),
         "DS_ACCELERATOR": "cpu",
+        "TORCH_EXTENSIONS_DIR": str(tmp_path / "kernels"),  # a lock of who was killed would stay
         "OMP_NUM_THREADS": "1",
     }
-    with installed(tmp_path, environment(*TORCH).variables() | added) as home:
-        printed = home.run("run", "examples/deepspeed.yaml", "--gpus", "0", "--nodes", "2")
+    words = ("run", "examples/deepspeed.yaml", "--gpus", "0", "--nodes", "2")
+    with installed(tmp_path / "home", environment(*TORCH).variables() | added) as home:
+        printed = home.run(*words, timeout_s=3 * TIMEOUT_S)
 
     assert "step 19 loss " in printed
 

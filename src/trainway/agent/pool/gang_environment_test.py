@@ -1,9 +1,23 @@
 """A gang whose pods need packages: nobody starts before all hosts have them."""
 
+from pathlib import Path
+
 import pytest
 
+from trainway.agent.base.labels import ENVIRONMENT
 from trainway.agent.pool.conftest import GangWorld
 from trainway.agent.supervisor import remote_pods
+
+MAKING = [
+    {"name": ENVIRONMENT, "kind": "init", "state": "running", "restarts": 0},
+    {"name": "main", "state": "waiting", "restarts": 0},
+]
+PACKAGES = {"requirements": "six", "without": []}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> GangWorld:
+    return GangWorld(tmp_path, environment=PACKAGES)
 
 
 def prepared(world: GangWorld, host: str, key: str) -> None:
@@ -14,7 +28,7 @@ def placed(world: GangWorld) -> None:
     world.place()
     for host, key in (("a", "node-0-0"), ("b", "node-0-1")):
         world.ops(host)
-        world.record(host, key, "Pending")
+        world.record(host, key, "Pending", containers=MAKING)
 
 
 def test_all_pods_are_let_go_when_the_last_has_its_environment(world: GangWorld) -> None:
@@ -29,9 +43,11 @@ def test_all_pods_are_let_go_when_the_last_has_its_environment(world: GangWorld)
 
 
 def test_a_pod_that_needs_no_packages_is_not_waited_for(world: GangWorld) -> None:
-    placed(world)
+    world.place()
+    world.ops("a")
     prepared(world, "a", "node-0-0")
-    world.record("b", "node-0-1", "Running")
+    assert world.ops("a") == []
+    world.record("b", "node-0-1", "Pending")  # nothing makes an environment for it
     assert world.ops("a") == ["go"]
 
 

@@ -2,15 +2,17 @@
 
 Each host makes the environment for itself, and some are quicker than others. A pod that has it
 says so and waits; its job lets all of them go at once. Whoever comes later waits for nobody who
-already runs.
+already runs, and nobody waits for a pod that needs no packages: its init containers may wait for
+those that do.
 """
 
 from __future__ import annotations
 
+from trainway.agent.base.labels import ENVIRONMENT
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from trainway.agent.base.plan import Plan
     from trainway.json_types import Json
 
 PREPARED = "prepared"
@@ -28,6 +30,14 @@ def is_held(record: Json) -> bool:
     return bool(record.get(PREPARED)) and not has_begun(record)
 
 
-def may_all_go(records: Iterable[Json]) -> bool:
-    """Whether no pod is left whose environment is still made."""
-    return all(record.get(PREPARED) or has_begun(record) for record in records)
+def is_waited_for(record: Json, plan: Plan, role: str, *, is_seen: bool) -> bool:
+    """Whether the environment of a pod is still made.
+
+    Its host may know better than the plan that it needs none: `is_seen` says that it was heard.
+    """
+    if not plan.requirements or role in plan.without_packages:
+        return False
+    if record.get(PREPARED) or has_begun(record):
+        return False
+    names = [item.get("name") for item in record.get("containers") or []]
+    return ENVIRONMENT in names or not is_seen

@@ -7,7 +7,7 @@ A pod may be started before it has a place: it stays Pending, and its gang sends
 from __future__ import annotations
 
 from trainway.agent.base.pod_status import TERMINAL, PodStatus
-from trainway.agent.supervisor.environment_gate import is_held
+from trainway.agent.supervisor.environment_gate import is_held, is_waited_for
 from trainway.agent.supervisor.recovery import DISRUPTIONS, exit_codes, lost
 
 TYPE_CHECKING = False
@@ -110,6 +110,12 @@ class RemotePod:
     def is_held(self) -> bool:
         """Whether it has its environment, and was not told to go on."""
         return not (self.is_let_go or self.deleted) and is_held(self._last)
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether others that have their environment have to wait for it."""
+        plan, role = self.identity.plan, self.identity.role.name
+        return self.started and is_waited_for(self._last, plan, role, is_seen=self.seen)
 
     @property
     def temporary(self) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from trainway.agent.supervisor.environment_gate import may_all_go
 from trainway.agent.supervisor.pod_registry import Workplace
 from trainway.agent.supervisor.remote_pod import RemotePod
 
@@ -160,10 +159,8 @@ class RemotePods(Workplace):
     def _let_go(self) -> None:
         """Start the pods that wait for the environments of others, if there are no others left."""
         held = [pod for pod in self.sent() if pod.is_held]
-        placed = [
-            pod for pod in self._pods.values() if pod.started and (pod.host or self.has_place(pod))
-        ]
-        if may_all_go(pod.record() for pod in placed):
+        late = (pod for pod in self._pods.values() if pod.is_waited_for)
+        if not any(pod.host or self.has_place(pod) for pod in late):
             for pod in held:
                 pod.is_let_go = self.send_go(pod)
         self._has_held = any(pod.is_held for pod in held)
