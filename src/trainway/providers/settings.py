@@ -1,5 +1,6 @@
 """The settings of a cloud in config.yaml: which there are, so that a wrong name is told."""
 
+import math
 from collections.abc import Mapping
 
 from trainway.providers.errors import ProviderError, Scope, Trouble
@@ -27,3 +28,18 @@ def choice(cloud: str, given: Mapping[str, str], name: str, allowed: tuple[str, 
             scope=Scope.CLOUD,
         )
     return value
+
+
+def price_of(cloud: str, given: str) -> float:
+    """What `spot_price` says, in dollars for an hour."""
+    try:
+        price = float(given)
+    except ValueError:
+        price = math.nan
+    if not 0 < price < math.inf:
+        raise ProviderError(
+            f"clouds.{cloud}.spot_price: {given!r} is no price",
+            trouble=Trouble.INVALID,
+            scope=Scope.CLOUD,
+        )
+    return price

@@ -14,7 +14,7 @@ from trainway.providers.base import (
     tags,
 )
 from trainway.providers.errors import ProviderError, Scope, Trouble
-from trainway.providers.settings import choice
+from trainway.providers.settings import choice, price_of
 
 SETTINGS: Final[Mapping[str, str]] = {
     "vpc": "the network; otherwise the default one of the region, or one that is made",
@@ -141,7 +141,7 @@ def market(request: GangRequest) -> dict[str, Any]:
     if request.spot:
         options = {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"}
         if price := request.settings.get("spot_price"):
-            options["MaxPrice"] = str(price)
+            options["MaxPrice"] = str(price_of("aws", price))
         return {"InstanceMarketOptions": {"MarketType": "spot", "SpotOptions": options}}
     if not request.reservation:
         return {}

@@ -1,0 +1,1 @@
+"""RunPod, over its GraphQL API. README.md says what was tried against what."""
