@@ -9,15 +9,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from typing import Final
 
 from trainway.engine.background import Background
 from trainway.engine.backoff import Backoff
 from trainway.engine.ledger import Ledger
-from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
+from trainway.engine.rental.record import FOLLOWING, ON_THE_WAY_OUT, Rental, RentalState
 from trainway.engine.times import time_text
 from trainway.errors import DatabaseError
 
 log = logging.getLogger(__name__)
+
+_FIRST: Final = frozenset({RentalState.PLANNED, RentalState.ENDED})
+"""How a row may begin; one that has ended may be written so once more."""
+
+
+class SupersededError(Exception):
+    """Somebody wants something else of the rental by now; whoever wrote that goes on with it."""
 
 
 class RentalBook:
@@ -29,6 +37,7 @@ class RentalBook:
         self._clock = clock
         self._rows: dict[str, Rental] = {}
         self._background = Background()
+        self._writing = asyncio.Lock()
 
     async def load(self) -> None:
         """Take up what an earlier server wrote."""
@@ -62,7 +71,10 @@ class RentalBook:
         return found[-1] if found else None
 
     async def put(self, *rentals: Rental, forget: Iterable[str] = ()) -> None:
-        """Write rows, and forget others, all or nothing."""
+        """Write rows, and forget others, all or nothing.
+
+        A SupersededError, and nothing is written, where a row cannot follow what it is by now.
+        """
         # Shielded, since whoever waits may be cancelled, and what is written counts.
         await asyncio.shield(self._background.spawn(self._put(rentals, tuple(forget))))
 
@@ -83,7 +95,27 @@ class RentalBook:
         """The same, without waiting for it."""
         return self._background.spawn(self.insist(*rentals, forget=forget))
 
-    async def _put(self, rentals: Sequence[Rental], forget: Sequence[str]) -> None:
+    async def update(self, before: Rental, after: Rental) -> None:
+        """Write a row, if it is still what it was."""
+        await asyncio.shield(self._background.spawn(self._put([after], (), before)))
+
+    async def _put(
+        self, rentals: Sequence[Rental], forget: Sequence[str], before: Rental | None = None
+    ) -> None:
+        async with self._writing:
+            if not all(map(self._may_follow, rentals)):
+                raise SupersededError
+            if before is not None and self._rows.get(before.token) != before:
+                raise SupersededError
+            await self._write(rentals, forget)
+
+    def _may_follow(self, rental: Rental) -> bool:
+        now = self._rows.get(rental.token)
+        if now is None:
+            return rental.state in _FIRST
+        return rental.state in (now.state, *FOLLOWING[now.state])
+
+    async def _write(self, rentals: Sequence[Rental], forget: Sequence[str]) -> None:
         rows = [replace(rental, changed=self.now) for rental in rentals]
         writing = self._ledger.call(self._store.change, rows, forget)
         await self._ledger.settled(writing, partial(self._is_written, rows, forget))

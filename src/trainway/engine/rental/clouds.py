@@ -1,6 +1,7 @@
 """The clouds as the engine calls them: in threads, and none before it is needed."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from trainway.errors import TrainwayError
 from trainway.providers import registry
 from trainway.providers.base import Ability, Identity, Provider
 from trainway.providers.errors import ProviderError, Scope, Trouble
+
+log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,6 +64,16 @@ class Clouds:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, partial(work, *args, **kwargs))
 
+    async def call(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a provider in a thread; whatever it raises is a ProviderError."""
+        try:
+            return await self.work(method, *args, **kwargs)
+        except ProviderError:
+            raise
+        except Exception as error:
+            log.exception("a provider has failed")
+            raise _unexpected(error, Scope.ZONE) from error
+
     async def provider(self, cloud: str) -> Provider:
         """The provider of a cloud; a ProviderError says why there is none."""
         if cloud not in self._providers:
@@ -68,13 +81,8 @@ class Clouds:
                 self._providers[cloud] = await self.work(self._make, cloud)
             except ProviderError:
                 raise
-            except TrainwayError as error:
-                raise ProviderError(
-                    error.message,
-                    trouble=Trouble.OTHER,
-                    scope=Scope.CLOUD,
-                    hint=error.hint or "",
-                ) from error
+            except Exception as error:
+                raise _unexpected(error, Scope.CLOUD) from error
         return self._providers[cloud]
 
     async def check(self, cloud: str) -> Checked:
@@ -83,8 +91,16 @@ class Clouds:
         try:
             provider = await self.provider(cloud)
             missing = provider.missing()
-            identity = await self.work(provider.check)
-            regions = await self.work(provider.regions)
+            identity = await self.call(provider.check)
+            regions = await self.call(provider.regions)
         except ProviderError as error:
             return Checked(cloud, problem=error.message, hint=error.hint or "", missing=missing)
         return Checked(cloud, identity, tuple(regions), missing=missing)
+
+
+def _unexpected(error: Exception, scope: Scope) -> ProviderError:
+    """What a provider should have said better."""
+    message, hint = f"{type(error).__name__}: {error}", ""
+    if isinstance(error, TrainwayError):
+        message, hint = error.message, error.hint or ""
+    return ProviderError(message, trouble=Trouble.OTHER, scope=scope, hint=hint)

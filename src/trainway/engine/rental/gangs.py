@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from trainway.engine.rental.book import RentalBook
+from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.record import IN_THE_MAKING, Rental, RentalState, RentedMachine, rented
 from trainway.providers.base import COSTS_NOTHING, Machine, MachineState
@@ -19,10 +19,6 @@ _LONGEST_PAUSE_S: Final = 5.0
 _PATIENCE_S: Final = 600.0
 """How long machines may take to come to a state."""
 _ON_THE_WAY_UP: Final = frozenset({MachineState.STARTING, MachineState.RUNNING})
-
-
-class SupersededError(Exception):
-    """Somebody wants something else of the rental by now; whoever wrote that goes on with it."""
 
 
 class Gangs:
@@ -45,7 +41,7 @@ class Gangs:
         provider = await self._clouds.provider(rental.cloud)
         async with self._lock(rental):
             self._check(rental)
-            await self._clouds.work(provider.create, rental.gang)
+            await self._clouds.call(provider.create, rental.gang)
         return await self._until_up(rental)
 
     async def stop(self, rental: Rental) -> Sequence[RentedMachine]:
@@ -55,7 +51,7 @@ class Gangs:
             self._check(rental)
             running = [each.id for each in await self._find(rental) if each.state in _ON_THE_WAY_UP]
             if running:
-                await self._clouds.work(provider.stop, rental.region, running)
+                await self._clouds.call(provider.stop, rental.region, running)
         return await self._until(
             rental, lambda found: all(each.state == MachineState.STOPPED for each in found)
         )
@@ -75,7 +71,7 @@ class Gangs:
                 )
             stopped = [each.id for each in found if each.state not in _ON_THE_WAY_UP]
             if stopped:
-                await self._clouds.work(provider.start, rental.region, stopped)
+                await self._clouds.call(provider.start, rental.region, stopped)
         return await self._until_up(rental)
 
     async def give_back(self, rental: Rental) -> Sequence[RentedMachine]:
@@ -89,7 +85,7 @@ class Gangs:
                 found = {each.id for each in await self._find(rental)}
                 if not known | found:
                     break
-                await self._clouds.work(provider.end, rental.region, sorted(known | found))
+                await self._clouds.call(provider.end, rental.region, sorted(known | found))
                 known = set()
                 if not found:
                     break
@@ -100,7 +96,7 @@ class Gangs:
             self._without_machines.add(rental.token)
             if not self._is_used_by_another(rental):
                 owner = rental.gang.owner
-                await self._clouds.work(provider.release, rental.region, owner, rental.cluster)
+                await self._clouds.call(provider.release, rental.region, owner, rental.cluster)
         return [replace(each, state=MachineState.ENDED) for each in rental.machines]
 
     def _is_used_by_another(self, rental: Rental) -> bool:
@@ -115,7 +111,7 @@ class Gangs:
     async def _find(self, rental: Rental) -> list[Machine]:
         provider = await self._clouds.provider(rental.cloud)
         gang = rental.gang
-        found = await self._clouds.work(provider.find, rental.region, gang.owner, rental.token)
+        found = await self._clouds.call(provider.find, rental.region, gang.owner, rental.token)
         return [each for each in found if each.state not in COSTS_NOTHING]
 
     async def _until_up(self, rental: Rental) -> Sequence[RentedMachine]:

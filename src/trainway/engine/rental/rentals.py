@@ -5,11 +5,12 @@ moment: the next one finishes what was begun, or undoes it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeAlias
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final, TypeAlias, TypeVar
 
 from trainway.engine.background import Background
-from trainway.engine.rental.book import RentalBook
+from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.choice import Chosen, choose
 from trainway.engine.rental.clouds import Checked
 from trainway.engine.rental.context import RentalContext
@@ -25,6 +26,7 @@ from trainway.optimizer.request import TaskRequest
 from trainway.providers.base import Ability
 from trainway.providers.errors import ProviderError
 
+T = TypeVar("T")
 Heard: TypeAlias = Callable[[RentalChange], Awaitable[None]]
 
 _GOES_ON: Final = "the server goes on trying; trainway status shows what comes of it"
@@ -41,6 +43,7 @@ class Rentals:
         self._background = Background()
         self._renting: dict[str, asyncio.Task[Rental]] = {}
         self._wakes: dict[str, asyncio.Event] = {}
+        """Set when what a request looks for is not wanted any more."""
 
     async def start(self) -> None:
         """Take up what an earlier server began; what was half done is finished or undone.
@@ -126,34 +129,44 @@ class Rentals:
                 f"cluster {cluster} cannot be stopped: {why}",
                 hint=f"use trainway down {cluster} to give its machines back",
             )
-        return await self._wish(rental, RentalState.RUNNING, RentalState.STOPPING)
+        return await self._beside(self._wish(rental, RentalState.RUNNING, RentalState.STOPPING))
 
     async def resume(self, cluster: str) -> Rental:
         """Start stopped machines again; their addresses may be others."""
         rental = self._current(cluster)
         if rental.state is RentalState.RUNNING:
             return rental
-        rental = await self._wish(rental, RentalState.STOPPED, RentalState.STARTING)
-        self._watcher.watch()
-        return rental
+        return await self._beside(self._wish(rental, RentalState.STOPPED, RentalState.STARTING))
 
     async def end(self, cluster: str) -> Rental | None:
         """Give back all that a cluster has, also what is being rented; None: it has nothing."""
-        ended = None
-        for rental in self._book.of_cluster(cluster):
-            if rental.state is not RentalState.ENDING:
-                await self._book.put(rental.followed_by(RentalState.ENDING, message=""))
-        for rental in self._book.of_cluster(cluster):
-            ended = await self._shielded(rental)
-        await self._renting_is_over(cluster)
-        return ended
+        request = self._renting.get(cluster)
+        if request is asyncio.current_task():
+            request = None  # it cannot wait for itself
+        return await self._beside(self._end(cluster, request))
 
-    async def _renting_is_over(self, cluster: str) -> None:
-        """Let a request see that its machines are not wanted any more."""
-        task = self._renting.get(cluster)
-        if task is not None and task is not asyncio.current_task():
-            self._wakes[cluster].set()
-            await asyncio.wait([task])
+    async def _end(self, cluster: str, request: "asyncio.Task[Rental] | None") -> Rental | None:
+        if request is not None:
+            self._wakes[cluster].set()  # its machines are not wanted any more
+        found = await self._end_rows(cluster)
+        if request is not None:
+            await asyncio.wait([request])
+            found += await self._end_rows(cluster)  # what it wrote at the same moment
+        return found[-1] if found else None
+
+    async def _end_rows(self, cluster: str) -> list[Rental]:
+        while living := [
+            row for row in self._book.of_cluster(cluster) if row.state is not RentalState.ENDING
+        ]:
+            ending = [row.followed_by(RentalState.ENDING, message="") for row in living]
+            with suppress(SupersededError):  # one of them is gone, or another one is there
+                await self._book.put(*ending)
+        rows = self._book.of_cluster(cluster)
+        found = await asyncio.gather(*map(self._carry, rows), return_exceptions=True)
+        failures = [each for each in found if isinstance(each, BaseException)]
+        if failures:
+            raise failures[0]
+        return [each for each in found if isinstance(each, Rental)]
 
     def _current(self, cluster: str) -> Rental:
         rental = self._book.current(cluster)
@@ -165,19 +178,22 @@ class Rentals:
 
     async def _wish(self, rental: Rental, before: RentalState, wish: RentalState) -> Rental:
         """Write what is wanted, and do it."""
-        if rental.state not in (before, wish):
+        if rental.state is before:
+            with suppress(SupersededError):  # what it is instead is said below
+                await self._book.put(rental.followed_by(wish, message=""))
+        self._watcher.watch()
+        now = self._book.get(rental.token)
+        if now is None or now.state is not wish:
+            state = RentalState.ENDED if now is None else now.state
             raise ConflictError(
-                f"cluster {rental.cluster} is {rental.state} now",
+                f"cluster {rental.cluster} is {state} now",
                 hint="wait until that is done, and ask again",
             )
-        if rental.state is before:
-            await self._book.put(rental.followed_by(wish, message=""))
-        now = self._book.get(rental.token)
-        return rental if now is None else await self._shielded(now)
+        return await self._carry(now)
 
-    async def _shielded(self, rental: Rental) -> Rental:
-        """Do what a row says, whoever goes away meanwhile."""
-        return await asyncio.shield(self._background.spawn(self._carry(rental)))
+    async def _beside(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do something, whoever goes away meanwhile: what is written must be done."""
+        return await asyncio.shield(self._background.spawn(work))
 
     async def _carry(self, rental: Rental) -> Rental:
         try:

@@ -235,6 +235,40 @@ def test_a_cloud_that_does_not_answer_is_asked_until_it_does(world: RentalWorld)
     assert not world.machines()
 
 
+def test_what_was_asked_for_is_done_also_if_nobody_waits_any_more(world: RentalWorld) -> None:
+    async def script(rentals: Rentals) -> None:
+        await rentals.rent(CLUSTER, wanted(), TERMS)
+        for wish, state in ((rentals.stop, RentalState.STOPPED), (rentals.end, None)):
+            asking = asyncio.create_task(wish(CLUSTER))
+            await asyncio.sleep(0)
+            asking.cancel()
+            await settled(rentals)
+            async with asyncio.timeout(60):
+                while (found := rentals.find(CLUSTER)) is not None and found.state != state:
+                    await asyncio.sleep(0.001)
+            assert (found.state if found else None) == state
+
+    assert world.live(script)
+    assert not world.machines()
+
+
+def test_a_provider_that_breaks_is_one_that_refuses(
+    world: RentalWorld, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("Instances")
+
+    monkeypatch.setattr(world.aws, "create", broken)
+
+    async def script(rentals: Rentals) -> None:
+        rental = await rentals.rent(CLUSTER, wanted(), TERMS)
+        assert rental.cloud == "gcp"
+        assert "KeyError: 'Instances'" in rental.history[0].error
+
+    assert world.live(script)
+    assert "a provider has failed" in caplog.text
+
+
 def test_a_refused_stop_leaves_it_running(world: RentalWorld) -> None:
     async def script(rentals: Rentals) -> None:
         await rentals.rent(CLUSTER, wanted(), TERMS)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from trainway.engine.rental.blocking import block, only_there, reason_against
-from trainway.engine.rental.book import RentalBook
+from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.choice import Chosen, choose
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.errors import NoOfferError
@@ -73,6 +73,9 @@ class Renting:
         await self.book.put(self.row, forget=stale)
         try:
             return await self._rounds()
+        except SupersededError:
+            self._give_up()
+            raise _given_back(self.row) from None
         except Exception:
             self._give_up()
             raise
@@ -187,7 +190,7 @@ class Renting:
 
     async def _check_credentials(self, provider: Provider) -> None:
         try:
-            await self.around.clouds.work(provider.check)
+            await self.around.clouds.call(provider.check)
         except ProviderError as error:
             error.scope = Scope.CLOUD  # without them nothing else works there
             raise
@@ -195,7 +198,7 @@ class Renting:
     async def _check_quota(self, provider: Provider, chosen: Chosen) -> None:
         place, kind = Place(chosen.region, chosen.zone), chosen.instance_type
         try:
-            left = await self.around.clouds.work(provider.quota, place, kind, spot=chosen.spot)
+            left = await self.around.clouds.call(provider.quota, place, kind, spot=chosen.spot)
         except ProviderError as error:
             log.info("the quota of %s in %s is not known: %s", kind, place.region, error)
             return
@@ -278,7 +281,8 @@ class Renting:
     def _check(self) -> None:
         """Go on only while somebody wants the machines."""
         now = self.book.get(self.row.token)
-        if now is None or now.state is not self.row.state:
+        is_changed = now is None or now.state is not self.row.state
+        if is_changed or self.wanted.wake.is_set():
             raise _given_back(self.row)
 
 

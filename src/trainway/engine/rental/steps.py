@@ -6,13 +6,14 @@ A server that starts does for each row what the row says; so does one that has j
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 from trainway.engine.background import Background
-from trainway.engine.rental.book import RentalBook
+from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.context import RentalContext
-from trainway.engine.rental.gangs import Gangs, SupersededError
+from trainway.engine.rental.gangs import Gangs
 from trainway.engine.rental.record import Rental, RentalState, RentedMachine
 from trainway.providers.errors import ProviderError, Scope
 
@@ -64,17 +65,20 @@ class Steps:
         step = self._steps[rental.state]
         try:
             machines = await step.work(rental)
+            return await self._note(rental, step.reached, machines)
         except SupersededError:
-            return self._book.get(rental.token) or replace(rental, state=RentalState.ENDED)
-        return await self._note(rental, step.reached, machines)
+            return self._now(rental)
+
+    def _now(self, rental: Rental) -> Rental:
+        return self._book.get(rental.token) or replace(rental, state=RentalState.ENDED)
 
     async def _note(
         self, rental: Rental, state: RentalState, machines: Sequence[RentedMachine]
     ) -> Rental:
         """Write what has happened, unless something else is wanted by now."""
-        now = self._book.get(rental.token)
-        if now is None or now.state is not rental.state:
-            return now or replace(rental, state=RentalState.ENDED)
+        now = self._now(rental)
+        if now.state is not rental.state:
+            return now
         after = now.followed_by(state, machines=tuple(machines), message="")
         if state is RentalState.ENDED and not machines:
             await self._book.insist(forget=[rental.token])  # it has never cost anything
@@ -85,19 +89,20 @@ class Steps:
     async def refuse(self, rental: Rental, error: ProviderError) -> Rental:
         """Write that a cloud has refused what a row says."""
         state = self._steps[rental.state].refused
-        now = self._book.get(rental.token)
-        if state is None or now is None or now.state is not rental.state:
-            return now or replace(rental, state=RentalState.ENDED)
-        after = now.followed_by(state, message=error.sentence)
-        await self._book.insist(after)
-        return after
+        now = self._now(rental)
+        if state is None or now.state is not rental.state:
+            return now
+        with suppress(SupersededError):
+            await self._book.insist(now.followed_by(state, message=error.sentence))
+        return self._now(rental)
 
     def undo(self, rental: Rental) -> None:
         """Give back what there may be of a rental that nobody waits for any more."""
         self._background.spawn(self._undo(rental))
 
     async def _undo(self, rental: Rental) -> None:
-        await self._book.insist(rental.followed_by(RentalState.ENDING))
+        with suppress(SupersededError):
+            await self._book.insist(rental.followed_by(RentalState.ENDING))
         await self.persist(rental.token)
 
     def is_refused(self, rental: Rental, error: ProviderError) -> bool:

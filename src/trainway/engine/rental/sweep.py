@@ -68,7 +68,7 @@ class Sweeper:
     async def _look(self, cloud: str, region: str, owner: str, *, dry_run: bool) -> None:
         try:
             provider = await self._clouds.provider(cloud)
-            found = await self._clouds.work(provider.find, region, owner)
+            found = await self._clouds.call(provider.find, region, owner)
         except ProviderError as error:
             self._problems.append(f"{cloud}/{region}: {error.message}")
             return
@@ -84,10 +84,10 @@ class Sweeper:
         swept = [_swept(cloud, region, each) for each in orphans]
         if orphans and not dry_run:
             try:
-                await self._clouds.work(provider.end, region, [each.id for each in orphans])
+                await self._clouds.call(provider.end, region, [each.id for each in orphans])
                 for cluster in sorted({each.cluster for each in orphans}):
                     if not self._book.of_cluster(cluster):
-                        await self._clouds.work(provider.release, region, owner, cluster)
+                        await self._clouds.call(provider.release, region, owner, cluster)
             except ProviderError as error:
                 swept = [replace(each, problem=error.message) for each in swept]
             else:

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from trainway.engine.background import Background
-from trainway.engine.rental.book import RentalBook
+from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.context import RentalContext
-from trainway.engine.rental.record import Rental, RentalState
+from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
 from trainway.engine.rental.steps import Steps
 from trainway.engine.rental.watch import ChangeKind, RentalChange, Seen, seen
 from trainway.errors import DatabaseError
@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 INTERVAL_S: Final = 15.0
 """A notice of AWS comes two minutes ahead, one of Google half a minute."""
+_MAY_RUN: Final = frozenset(RentalState) - {RentalState.STOPPED, *ON_THE_WAY_OUT}
 
 
 class Watcher:
@@ -45,19 +46,25 @@ class Watcher:
 
     def watch(self) -> None:
         """Watch from now on, until nothing runs any more."""
-        if self._running() and (self._watching is None or self._watching.done()):
+        if self._is_needed() and (self._watching is None or self._watching.done()):
             self._watching = self._background.spawn(self._watch())
 
     def _running(self) -> list[Rental]:
         return [each for each in self._book.all() if each.state is RentalState.RUNNING]
 
+    def _is_needed(self) -> bool:
+        """Whether something runs, or may soon."""
+        return any(each.state in _MAY_RUN for each in self._book.all())
+
     async def _watch(self) -> None:
-        while self._running():
+        while self._is_needed():
             await self._around.pause(INTERVAL_S)
             try:
                 await self.look()
             except DatabaseError as error:
                 log.warning("what became of rented machines is seen later: %s", error)
+            except Exception:
+                log.exception("rented machines cannot be looked at")
 
     async def look(self) -> list[RentalChange]:
         """Ask the clouds what has become of all machines, and tell who subscribes."""
@@ -86,7 +93,10 @@ class Watcher:
                 continue  # somebody has changed it meanwhile
             ours = [each for each in machines if each.token == rental.token]
             found = seen(now, ours, notices, self._told)
-            await self._note(now, found)
+            try:
+                await self._note(now, found)
+            except SupersededError:
+                continue
             changes += found.changes
         return changes
 
@@ -96,19 +106,19 @@ class Watcher:
         clouds = self._around.clouds
         provider = await clouds.provider(cloud)
         owner = rentals[0].gang.owner
-        machines = await clouds.work(provider.find, region, owner)
+        machines = await clouds.call(provider.find, region, owner)
         on_spot = {each.id for rental in rentals if rental.spot for each in rental.machines}
         asked = sorted(on_spot & {each.id for each in machines})
         if not asked or Ability.SPOT_NOTICE in provider.missing():
             return machines, []
-        return machines, await clouds.work(provider.notices, region, asked)
+        return machines, await clouds.call(provider.notices, region, asked)
 
     async def _note(self, before: Rental, found: Seen) -> None:
         for change in found.changes:
             if change.kind is ChangeKind.NOTICE:
                 self._told.update(change.machines)
         if found.rental != before:
-            await self._book.put(found.rental)
+            await self._book.update(before, found.rental)
         if found.rental.state is RentalState.ENDING:
             self._steps.persist(found.rental.token)
 
