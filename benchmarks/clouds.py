@@ -1,9 +1,9 @@
-"""Renting of clouds, with stand-ins: `python benchmarks/clouds.py [kills|launches]`.
+"""Renting of clouds, with stand-ins: `python benchmarks/clouds.py [kills|launches|status]`.
 
 `kills` lets servers, which are real processes with a database on disk, be killed by SIGKILL before
 or after random steps while clouds refuse, do not answer or lose answers, each several times; in the
 end a last server and one sweep must find nothing leaked and nothing lost. `launches` has one server
-rent a hundred clusters at once.
+rent a hundred clusters at once; `status` lists as many, on rented machines that are stopped.
 """
 
 import sys
@@ -11,18 +11,27 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path[:1] = [str(ROOT)]
 
-from benchmarks.clouds_load import in_process, killed_life, launched  # noqa: E402 - from the root
+from benchmarks.clouds_load import (  # noqa: E402 - from the root
+    in_process,
+    keep_clusters,
+    killed_life,
+    launched,
+)
 from benchmarks.suite import Measurement, Row, Rows, run  # noqa: E402
+from benchmarks.workbench import scratch_home, timed, trainway  # noqa: E402
 
 KILLS: Final = 200
 CLUSTERS: Final = 100
 NODES: Final = 2
 MOST_MB: Final = 300
+STATUS: Final = 9
+MOST_STATUS_S: Final = 0.3
 
 
 def kills() -> Iterator[Row]:
@@ -55,7 +64,23 @@ def launches() -> Iterator[Row]:
     yield Row(f"{what}: left over", found["left"], "", 0)
 
 
-MEASUREMENTS: Final[dict[str, Measurement]] = {"kills": kills, "launches": launches}
+def status() -> Iterator[Row]:
+    """The command, on a server with a hundred clusters."""
+    with scratch_home() as home:
+        keep_clusters(home, CLUSTERS)
+        shown = trainway("status")  # it starts the server
+        rows = sum(line.startswith("c0") for line in shown.splitlines())
+        took = [timed(trainway, "status") for _ in range(STATUS)]
+    yield Row(f"clusters that status does not show, of {CLUSTERS}", CLUSTERS - rows, "", 0)
+    best = f"fastest {min(took):.3f} s"
+    yield Row(f"trainway status with {CLUSTERS} clusters", median(took), "s", MOST_STATUS_S, best)
+
+
+MEASUREMENTS: Final[dict[str, Measurement]] = {
+    "kills": kills,
+    "launches": launches,
+    "status": status,
+}
 
 
 def rows(chosen: Iterable[Measurement]) -> Rows:

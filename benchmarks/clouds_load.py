@@ -13,10 +13,12 @@ from typing import Final
 
 from trainway.backends.base import BackendSettings
 from trainway.backends.registry import Registry
+from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.engine.database import open_database
+from trainway.engine.ids import Ids
 from trainway.engine.jobs import Engine
 from trainway.engine.rental.kills_testing import KilledLife, random_faults, random_steps
-from trainway.engine.rental.record import RentalState
+from trainway.engine.rental.record import Attempt, Rental, RentalState, RentedMachine
 from trainway.engine.rental.testing import TERMS, RentalWorld, wanted
 from trainway.engine.store import Store
 
@@ -113,6 +115,43 @@ def launched(folder: Path, clusters: int, nodes: int) -> dict[str, float]:
         }
 
     return asyncio.run(scene())
+
+
+def keep_clusters(home: Path, clusters: int) -> None:
+    """Write stopped clusters on rented machines into the database of a server that is to start."""
+    shape = {"cpus": "8", "memory": "32Gi", "gpus": 8, "accelerators": "H100"}
+    store, ids = Store(open_database(f"sqlite:///{home / 'trainway.db'}")), Ids()
+    for number in range(clusters):
+        name, infra = f"c{number:03d}", "aws/us-east-1/us-east-1a"
+        store.clusters.add(
+            ClusterRecord(
+                name=name,
+                id=ids.new(),
+                infra=infra,
+                pool="aws",
+                nodes=2,
+                state=State.STOPPED,
+                resources=json.dumps(shape),
+                launched="2026-11-18T08:00:00.000000Z",
+            )
+        )
+        machines = tuple(RentedMachine(f"i-{number}-{rank}", rank) for rank in range(2))
+        tried = tuple(
+            Attempt("aws", "us-east-1", f"z{each}", "p5", error="no") for each in range(5)
+        )
+        rental = Rental(
+            cluster=name,
+            token=ids.new(),
+            state=RentalState.STOPPED,
+            cloud="aws",
+            region="us-east-1",
+            zone="us-east-1a",
+            instance_type="p5",
+            machines=machines,
+            history=tried,
+        )
+        store.rentals.change([rental])
+    store.close()
 
 
 def _peak_mb() -> float:
