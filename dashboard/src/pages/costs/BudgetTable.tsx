@@ -43,7 +43,7 @@ export function BudgetTable() {
               key="used"
               part={budget.spent}
               whole={budget.monthly}
-              label={`${Math.round((100 * budget.spent) / budget.monthly)} %`}
+              label={`${Math.floor((100 * budget.spent) / budget.monthly)} %`}
             />,
             STATES[budget.state] ?? budget.state,
           ])}

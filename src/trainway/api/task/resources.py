@@ -95,7 +95,7 @@ _INTERNAL: Final = (
 )
 _REMOVED: Final = {"spot_recovery": 'did you mean "job_recovery"?'}
 _INNER: Final = Record(
-    _FIELDS,
+    {**_FIELDS, "num_nodes": Number(whole=True, above=0, most=100_000)},
     removed={
         **_REMOVED,
         "any_of": "any_of and ordered cannot be nested",
@@ -207,7 +207,7 @@ def _has_tpu(data: Json) -> bool:
 
 
 def warnings(data: Json, path: Path) -> Iterator[str]:
-    """What is deprecated."""
+    """What is deprecated, or does not count everywhere."""
     places = [(path, data)]
     for name in ("any_of", "ordered"):
         items = data.get(name) or ()
@@ -220,6 +220,11 @@ def warnings(data: Json, path: Path) -> Iterator[str]:
             yield f"{shown}.{old[0]}: it is deprecated; use infra: {spelling}"
         if isinstance(item.get("autostop"), dict) and item["autostop"].get("hook") is not None:
             yield f"{shown}.autostop.hook: it is deprecated; use config.hooks"
+        if item.get("num_nodes") is not None:
+            yield (
+                f"{shown}.num_nodes: it counts where machines are chosen by price; own machines"
+                " have num_nodes of the task"
+            )
         if item.get("ephemeral_storage") is not None:
             yield f"{shown}.ephemeral_storage: it is deprecated; use disk_size"
 

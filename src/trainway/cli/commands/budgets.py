@@ -63,7 +63,7 @@ def delete(name: str) -> None:
 
 def _row(budget: Json) -> list[str]:
     of = f"user {budget['user']}" if budget["user"] else str(budget["label"])
-    used = f"{100 * budget['spent'] / budget['monthly']:.0f} %"
+    used = f"{int(100 * budget['spent'] / budget['monthly'])} %"  # 79.9 is not 80
     amounts = [money(budget["monthly"]), money(budget["spent"])]
     return [budget["name"], of, *amounts, used, budget["state"]]
 

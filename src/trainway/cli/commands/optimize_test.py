@@ -146,3 +146,16 @@ def test_own_machines_stand_beside_clouds(monkeypatch: pytest.MonkeyPatch, tmp_p
     (tmp_path / "config.yaml").write_text("prices: {ssh: cheap}\n")
     wrong = invoke("optimize", file)
     assert (wrong.exit_code, "prices.ssh" in wrong.stderr) == (1, True)
+
+
+def test_each_alternative_may_have_a_number_of_nodes_of_its_own() -> None:
+    resources = "{any_of: [{accelerators: 'A100:8', num_nodes: 3}, {cpus: 8}]}"
+    chosen = json.loads(invoke("optimize", task(resources), "-o", "json").stdout)["tasks"][0]
+    assert (chosen["chosen"]["instance_type"], chosen["chosen"]["nodes"]) == ("m6i.2xlarge", 2)
+    alone = task("{any_of: [{accelerators: 'A100:8', num_nodes: 3}]}")
+    answer = json.loads(invoke("optimize", alone, "-o", "json").stdout)
+    assert (answer["tasks"][0]["chosen"]["nodes"], answer["hourly_price"]) == (3, 48.0)
+    told = invoke("validate", alone)
+    assert "resources.any_of.0.num_nodes: it counts where" in told.stderr
+    wrong = invoke("validate", task("{num_nodes: 3, accelerators: 'A100:8'}"))
+    assert (wrong.exit_code, "num_nodes" in wrong.stderr) == (1, True)
