@@ -27,6 +27,10 @@ _DIGITS: Final = 9
 """Of hours as they are shown: a thousandth of a second of a hundredth of a CPU counts."""
 
 
+MOST_JOBS: Final = 1_000
+"""How many jobs are told of one by one, the dearest; all of them count in the sum."""
+
+
 class Grouping(StrEnum):
     """By what hours are added up."""
 
@@ -197,8 +201,10 @@ class UsageReport:
         items = [
             {**self._named(group), "jobs": sum_.jobs, **sum_.to_dict()} for group, sum_ in groups
         ]
+        is_long = self.by in (Grouping.JOB, Grouping.ATTEMPT) and len(items) > MOST_JOBS
         return {
-            "items": items if self.by else [],
+            "items": items[:MOST_JOBS] if is_long else items if self.by else [],
+            **({"leftOut": len(items) - MOST_JOBS} if is_long else {}),
             "total": {"jobs": self.total.jobs, **self.total.to_dict()},
         }
 

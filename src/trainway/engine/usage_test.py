@@ -1,6 +1,10 @@
+from decimal import Decimal
+
 import pytest
 
+from trainway.engine.costs.rate import Rate
 from trainway.engine.usage import (
+    MOST_JOBS,
     Grouping,
     Rates,
     UsageReport,
@@ -82,3 +86,31 @@ def test_what_a_job_requests_is_shown_as_numbers() -> None:
         "memory": 0,
         "gpus": 0,
     }
+
+
+def test_of_very_many_jobs_the_dearest_are_told_one_by_one() -> None:
+    report = UsageReport(Grouping.JOB)
+    rate = Rate("2026-11-14T00:00:00Z", Decimal(1), "local")
+    dearest = Rate("2026-11-14T00:00:00Z", Decimal(9), "local")
+    for number in range(MOST_JOBS + 2):
+        costs = [dearest if number == MOST_JOBS else rate]
+        report.add([UsedJob({}, "local", Rates(), RUNS[:1], UNTIL, costs, f"id{number}", "job")])
+    shown = report.to_dict()
+    assert (len(shown["items"]), shown["leftOut"]) == (MOST_JOBS, 2)
+    assert (shown["items"][0]["id"], shown["items"][0]["cost"]) == (f"id{MOST_JOBS}", 18.0)
+    assert shown["total"]["cost"] == 2.0 * (MOST_JOBS + 1) + 18.0
+
+
+def test_costs_are_parted_by_day_and_attempt() -> None:
+    rate = Rate("2026-11-14T00:00:00Z", Decimal("0.10"), "local")
+    job = UsedJob({USER: "ann"}, "local", Rates(), RUNS, UNTIL, [rate], "id", "job")
+    by_day, by_attempt = UsageReport(Grouping.DAY), UsageReport(Grouping.ATTEMPT)
+    by_day.add([job])
+    by_attempt.add([job])
+    days = {item["name"]: item["cost"] for item in by_day.to_dict()["items"]}
+    assert days == {"2026-11-14": 0.1, "2026-11-15": 0.15}
+    attempts = {item["attempt"]: item["cost"] for item in by_attempt.to_dict()["items"]}
+    assert attempts == {0: 0.2, 1: 0.05}
+    late = UsageReport(Grouping.USER, since="2026-11-15T02:00:00Z")
+    late.add([job])
+    assert late.to_dict()["total"]["cost"] == 0.05

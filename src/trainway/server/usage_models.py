@@ -56,3 +56,4 @@ class UsageAnswer(Shown):
 
     items: list[UsageSum] = Field(description="by what was asked for; else none")
     total: UsageSum
+    left_out: int | None = Field(None, description="how many of many jobs are not in `items`")

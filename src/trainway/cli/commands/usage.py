@@ -7,7 +7,7 @@ import click
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
 from trainway.cli.job_text import utc_now
-from trainway.cli.output import echo, to_json
+from trainway.cli.output import echo, echo_line, to_json
 from trainway.cli.times import parse_since
 from trainway.cli.usage_table import as_csv, table
 from trainway.errors import UsageError
@@ -46,9 +46,13 @@ def report(
     start = parse_since(since, utc_now()) if since else None
     found = connect().usage(by, key, start)
     group = "job" if by == "attempt" else key or by or ""
+    if with_money:
+        found["items"] = [each for each in found["items"] if each.get("cost") is not None]
     if output == "json":
         echo(to_json(found))
     elif output == "csv":
         echo(as_csv(found, group or "all", with_money=with_money))
     else:
         echo(table(found, group, with_money=with_money))
+        if found.get("leftOut"):
+            echo_line(f"{found['leftOut']:,} more are in the total; --since shortens the list")
