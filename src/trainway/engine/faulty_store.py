@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 
 from trainway.engine.cluster.store import ClusterStore
+from trainway.engine.costs.store import CostStore
 from trainway.engine.job_window import WindowStore
 from trainway.engine.metrics.store import MetricStore
 from trainway.engine.overview import OverviewStore
@@ -88,6 +89,7 @@ def faulty_store(engine: Engine, faults: Faults) -> Store:
     parts: tuple[tuple[type, object], ...] = (
         (Store, store),
         (ClusterStore, store.clusters),
+        (CostStore, store.costs),
         (MetricStore, store.metrics),
         (OverviewStore, store.overview),
         (QueueStore, store.queues),

@@ -72,10 +72,12 @@ class Budgets:
         self._news = asyncio.Event()
         self._background = Background()
         self._turn = asyncio.Lock()
+        self._is_doubtful = False
+        """Whether a write has failed that may have been stored all the same."""
 
     async def start(self) -> None:
         """Take up what an earlier server knew, and do what it did not come to do."""
-        self._budgets = {each.name: each for each in await self._ledger.call(self._store.budgets)}
+        await self._read()
         self._ledger.observers.append(self)
         if self._budgets:
             await self._add_up()
@@ -112,7 +114,7 @@ class Budgets:
             known = self._budgets.get(name)
             if known is not None and (known.subject, known.limit) == (subject, monthly):
                 return self._view(known)
-            await self._ledger.call(self._store.put_budget, budget)
+            await self._write(partial(self._store.put_budget, budget))
             if not self._budgets:
                 await self._add_up()
             self._budgets[name] = budget
@@ -127,7 +129,7 @@ class Budgets:
                 raise NotFoundError(
                     f"there is no budget {name!r}", hint="trainway budgets list shows them all"
                 )
-            await self._ledger.call(self._store.delete_budget, name)
+            await self._write(partial(self._store.delete_budget, name))
             del self._budgets[name]
         return self._view(found)
 
@@ -162,6 +164,8 @@ class Budgets:
         """Do what is due; the seconds until something may be."""
         pause = _LONGEST_S
         async with self._turn:
+            if self._is_doubtful:
+                await self._read()
             for budget in list(self._budgets.values()):
                 pause = min(pause, await self._look_at(budget))
         for live in list(self._live.values()):
@@ -191,7 +195,7 @@ class Budgets:
             lives = self._covered(before)
             events = {live.id: live.event(WARNING, said, kind="Warning") for live in lives}
         notices = self._tell(said) if is_new else ()
-        await self._ledger.call(self._store.note_budget, after, notices, events)
+        await self._write(partial(self._store.note_budget, after, notices, events))
         self._budgets[after.name] = after
         for job_id in events:
             self._ledger.changes.notify(job_id)
@@ -231,6 +235,20 @@ class Budgets:
                 async with asyncio.timeout(pause):
                     await self._news.wait()
             await asyncio.sleep(_SHORTEST_S)  # many jobs may begin at once
+
+    async def _read(self) -> None:
+        """Take up what is stored."""
+        self._budgets = {each.name: each for each in await self._ledger.call(self._store.budgets)}
+        self._is_doubtful = False
+
+    async def _write(self, write: Callable[[], None]) -> None:
+        """Write; where that fails, what is stored counts, and is read before the next decision."""
+        try:
+            await self._ledger.call(write)
+        except DatabaseError:
+            self._is_doubtful = True
+            self._news.set()
+            raise
 
     async def _add_up(self) -> None:
         """What jobs have cost in this month that are over, whether deleted or not."""

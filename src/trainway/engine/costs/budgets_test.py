@@ -3,21 +3,21 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine as Database
 
 from trainway.backends.testing import FakeBackend
 from trainway.engine.costs.budget import Budget, Standing, hours_left, standing
-from trainway.engine.database import open_database
-from trainway.engine.store import Store
+from trainway.engine.faulty_store import Faults, faulty_store
 from trainway.engine.submission import Submission
-from trainway.engine.testing import NOW, World, act, jobset, told
-from trainway.errors import ConflictError
+from trainway.engine.testing import NOW, World, act, jobset, memory_database, told
+from trainway.errors import ConflictError, DatabaseError
 from trainway.jobset.labels import USER
 from trainway.notify.message import HttpRequest
 from trainway.notify.targets import Form, Target
@@ -73,8 +73,11 @@ class Webhook:
         self.got.append((body["event"], body["text"]))
 
 
-def world(webhook: Webhook, url: str = "", backend: FakeBackend | None = None) -> World:
-    store = Store(open_database(url)) if url else None
+def world(
+    webhook: Webhook, database: Database | None = None, backend: FakeBackend | None = None
+) -> World:
+    """A server; the next one on the same database takes up what this one leaves."""
+    store = faulty_store(database or memory_database(), Faults())
     prices = {"local": 1}
     return World(backend, store, targets=lambda: [TEAM], send=webhook, prices=lambda: prices)
 
@@ -134,9 +137,8 @@ def test_a_job_ends_when_it_has_cost_all_that_it_may() -> None:
     play(scene, world(webhook))
 
 
-def test_a_monthly_budget_survives_kills_and_deletions(tmp_path: Path) -> None:
-    webhook, backend = Webhook(), FakeBackend()
-    url = f"sqlite:///{tmp_path / 'x.db'}"
+def test_a_monthly_budget_survives_kills_and_deletions() -> None:
+    webhook, backend, database = Webhook(), FakeBackend(), memory_database()
     ids: list[str] = []
 
     async def warned(world: World) -> None:
@@ -172,12 +174,45 @@ def test_a_monthly_budget_survives_kills_and_deletions(tmp_path: Path) -> None:
                 await asyncio.sleep(0)
 
     async def both() -> None:
-        await act(warned, world(webhook, url, backend))
-        await act(spent, world(webhook, url, backend))
+        await act(warned, world(webhook, database, backend))
+        await act(spent, world(webhook, database, backend))
 
     asyncio.run(both())
+    database.dispose()
     told_of = [text for event, text in webhook.got if event == "budget"]
     assert [text.split(" stands at ")[1] for text in told_of] == [
         "$8.50 of $10.00",
         "$10.50 of $10.00",
     ]
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("first", range(2))
+def test_a_database_that_fails_makes_nobody_hear_it_twice_or_never(first: int, after: bool) -> None:
+    webhook, faults = Webhook(), Faults(after=after)
+    database = memory_database()
+    store = faulty_store(database, faults)
+    made = World(None, store, targets=lambda: [TEAM], send=webhook, prices=lambda: {"local": 1})
+
+    async def scene(world: World) -> None:
+        budgets = world.engine.costs.budgets
+        await budgets.put("ann", f"{USER}=ann", Decimal(10))
+        job_id = await running(world)
+        world.now = NOW + timedelta(hours=8.5)
+        faults.arm()
+        faults.first = first
+        with suppress(DatabaseError):
+            await budgets.look()
+        faults.heal()
+        await budgets.look()
+        await budgets.look()
+        async with asyncio.timeout(60):
+            while not webhook.got or not world.engine.notifier.is_idle:
+                world.engine.notifier.wake()
+                world.now += timedelta(seconds=1)
+                await asyncio.sleep(0.01)
+        assert (await world.reasons(job_id)).count("BudgetWarning") == 1
+
+    play(scene, made)
+    database.dispose()
+    assert len([text for event, text in webhook.got if event == "budget"]) == 1
