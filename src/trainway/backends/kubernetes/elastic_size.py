@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from trainway.backends.base import Handle
+from trainway.errors import TrainwayError
 from trainway.jobset.labels import JOBSET_NAME, MIN_NODES, REPLICATED_JOB_NAME
 from trainway.jobset.status import conditions_of, find_true
 from trainway.json_types import Json
@@ -50,11 +51,17 @@ class ElasticSize:
 
     async def set(self, most: int) -> None:
         """Let it have so many nodes at most from now on."""
-        self._most = most
+        before, self._most = self._most, most
+        try:
+            await self.keep(await self._jobs())
+        except TrainwayError:
+            self._most = before  # whoever asked decides what follows
+            raise
+
+    async def _jobs(self) -> list[Json]:
         selector = f"{JOBSET_NAME}={self._handle['name']}"
         namespace = self._handle["namespace"]
-        found = await self._client.list(resources.JOBS, namespace, label_selector=selector)
-        await self.keep(found.items)
+        return (await self._client.list(resources.JOBS, namespace, label_selector=selector)).items
 
     async def keep(self, jobs: Iterable[Json]) -> None:
         """See to it that its Jobs have the size that was said last."""

@@ -19,21 +19,27 @@ _TAKEN: Final = (
 """Why pods are taken away that have done nothing wrong. A kubelet that evicts one for what it uses
 is not among them: that pod would be evicted again and again."""
 
+_GOING_ON: Final = ("Pending", "Running")
+_TIME_IS_UP: Final = "DeadlineExceeded"
+
 
 def first_failed(known: Json, record: Json) -> Json:
     """The record of the pod that failed first in the newest attempt; empty: none has.
 
-    One that was deleted because another one failed is not meant.
+    One that was deleted because another one failed is not meant, nor one that was replaced alone
+    since, as its Job may do: what fails later is no longer for its sake.
     """
+    if known and record["pod"] == known["pod"] and record["phase"] in _GOING_ON:
+        return {}
     is_told = record.get("deleted") or record.get("reason") == "Deleted"
     if record["phase"] != "Failed" or (is_told and not record.get("disrupted")):
         return known
     return record if not known or record["attempt"] > known["attempt"] else known
 
 
-def why_failed(first: Json, roles: Collection[str]) -> str:
-    """Why a job has failed that could begin again; empty: it failed by itself."""
-    is_meant = bool(first) and role_of(first["pod"]) in roles
+def why_failed(first: Json, roles: Collection[str], reason: str) -> str:
+    """Why a job has failed that could begin again; empty: it failed by itself, or took too long."""
+    is_meant = bool(first) and role_of(first["pod"]) in roles and reason != _TIME_IS_UP
     if not is_meant or not first.get("disrupted") or first.get("reason") not in _TAKEN:
         return ""
     return _said(first)

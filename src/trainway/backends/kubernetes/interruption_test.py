@@ -38,6 +38,7 @@ class Case:
 
 
 DONE = ended(0, 0)
+RUNS = pod("another", rank=0, status={"phase": "Running"})
 COMPLETE = [
     Case("done", [DONE, ended(1, 0)], is_interrupted=False),
     Case("taken away", [taken(0)], is_interrupted=True),
@@ -56,6 +57,8 @@ FAILED = [
     Case("in an earlier attempt", [taken(0, 143), ended(0, 3, 1)], is_interrupted=False),
     Case("for what it used", [taken(0, 137, why="TerminationByKubelet")], is_interrupted=False),
     Case("not needed", [taken(0, 143)], is_interrupted=False, roles=("launcher",)),
+    Case("replaced, and then failed", [taken(0, 143), RUNS, ended(0, 3)], is_interrupted=False),
+    Case("replaced, and taken again", [taken(0, 143), RUNS, taken(0, 143)], is_interrupted=True),
 ]
 
 
@@ -69,4 +72,5 @@ def test_what_is_complete_and_not_done(case: Case) -> None:
 @pytest.mark.parametrize("case", FAILED, ids=lambda case: case.name)
 def test_what_has_failed_and_may_begin_again(case: Case) -> None:
     first: Json = reduce(first_failed, [record_of(each) for each in case.pods], {})
-    assert bool(why_failed(first, case.roles)) is case.is_interrupted
+    assert bool(why_failed(first, case.roles, "FailedJobs")) is case.is_interrupted
+    assert not why_failed(first, case.roles, "DeadlineExceeded")

@@ -230,11 +230,11 @@ class ObservedJob:
         """The pod that has each place now; of one that runs only that it does."""
         return [holder.pod for holder in self._holders.values()]
 
-    def interruption(self, roles: Collection[str], *, succeeded: bool) -> str:
+    def interruption(self, roles: Collection[str], verdict: Verdict) -> str:
         """Why a job that is over was interrupted, of which these roles have to succeed."""
-        if succeeded:
+        if verdict.succeeded:
             return why_undone(self._pods.values(), roles, self._elastic)
-        return why_failed(self._first_failed, roles)
+        return why_failed(self._first_failed, roles, verdict.reason)
 
     @property
     def nodes(self) -> dict[str, str]:

@@ -302,6 +302,8 @@ def test_a_pod_that_went_while_nobody_watched_is_lost() -> None:
 def test_a_pod_that_was_taken_away_has_failed() -> None:
     job = ObservedJob()
     job.on_pod(taken(0))
-    assert "was taken from its node" in job.interruption(["node"], succeeded=True)
+    assert "was taken from its node" in job.interruption(
+        ["node"], Verdict(True, "AllJobsCompleted", "")
+    )
     (record,) = job.take()
     assert (record["phase"], record["reason"]) == ("Failed", "EvictionByEvictionAPI")

@@ -313,7 +313,7 @@ class JobWatch:
             await self._explain(top)
             return None
         needed = self._handle.get("needed") or self._handle.get("roles") or ()
-        why = self._observed.interruption(needed, succeeded=verdict.succeeded)
+        why = self._observed.interruption(needed, verdict)
         if why and verdict not in (CANCELLED, DELETED):
             verdict = Verdict(False, INTERRUPTED, why)
         counted = status if top is not None and self._is_counting else {}
