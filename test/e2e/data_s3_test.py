@@ -154,7 +154,8 @@ def test_an_upload_that_is_killed_sends_only_what_is_missing(
         killed += process.returncode != 0
         kept += len(here)
         assert here.isdisjoint(proxy.sent), "a part that was there is sent again"
-        assert proxy.taken - before < len(large) - len(here) * SENT_PART + PART
+        late = SENT_PART  # what a killed copy had sent may arrive only now
+        assert proxy.taken - before < len(large) - len(here) * SENT_PART + late
         if process.returncode == 0:
             assert (bucket / "large").read_bytes() == large
             assert not stored_parts(bucket)

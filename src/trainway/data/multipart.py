@@ -70,6 +70,13 @@ class _RefusedError(Exception):
         self.status = status
 
 
+class _Here(urllib.request.HTTPRedirectHandler):
+    """Follows nobody to another host: what is signed is for this one."""
+
+    def redirect_request(self, *_words: object, **_named: object) -> None:
+        return None
+
+
 class S3Parts:
     """An object of S3; `url` is its own, and `failure` tells in our words what went wrong."""
 
@@ -77,6 +84,7 @@ class S3Parts:
         self._url = urlsplit(url)
         self._keys = keys
         self._failure = failure
+        self._opener = urllib.request.build_opener(_Here)
         self.name = f"{self._url.scheme}://{self._url.netloc}{self._url.path}"
 
     def begin(self) -> str:
@@ -170,7 +178,7 @@ class S3Parts:
             },
         )
         try:
-            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - see above
+            with self._opener.open(request, timeout=_TIMEOUT_S) as answer:
                 return answer.headers.get("ETag") or "", answer.read(_MOST_BYTES)
         except urllib.error.HTTPError as error:
             with error:

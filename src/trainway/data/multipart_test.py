@@ -1,5 +1,7 @@
+import threading
 from collections.abc import Mapping
-from typing import Any
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any, ClassVar
 
 import pytest
 
@@ -85,3 +87,34 @@ def test_an_error_in_an_answer_that_began_well_is_an_error() -> None:
         Canned("<Error><Code>InternalError</Code></Error>").complete("u", {1: "a"})
     with pytest.raises(UnavailableError):
         Canned("what is this").begin()
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """Sends everybody to where it is itself, and counts who comes."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        self.send_response(307)
+        self.send_header("Location", "/other")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its signature
+        pass
+
+
+def test_what_is_signed_goes_to_no_other_place() -> None:
+    def told(error: Exception) -> TrainwayError:
+        return failure(parse("s3://bucket/key"), error)
+
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/bucket/key"
+        with pytest.raises(UnavailableError, match="answered 307"):
+            S3Parts(url, Keys("access", "secret"), told).there("u")
+        server.shutdown()
+        thread.join()
+    (asked,) = Elsewhere.asked
+    assert asked.startswith("/bucket/key?")
