@@ -16,7 +16,6 @@ GROUP: Final = "trainway.providers"
 BUILTIN: Final[Mapping[str, str]] = {
     "aws": "trainway.providers.aws.provider:AwsProvider",
     "gcp": "trainway.providers.gcp.provider:GcpProvider",
-    "azure": "trainway.providers.azure.provider:AzureProvider",
     "lambda": "trainway.providers.lambda_cloud.provider:LambdaProvider",
     "runpod": "trainway.providers.runpod.provider:RunpodProvider",
 }
@@ -35,13 +34,13 @@ def provider(cloud: str) -> Provider:
         return _installed(cloud)
     module, _, name = where.partition(":")
     try:
-        found = getattr(import_module(module), name)
+        found = getattr(import_module(module), name)()
     except ModuleNotFoundError as error:
         raise UnavailableError(
             f"the cloud {cloud} needs the package {error.name}, which is not installed",
             hint=f"pip install 'trainway[{cloud}]'",
         ) from error
-    return cast("Provider", found())
+    return cast("Provider", found)
 
 
 def _installed(cloud: str) -> Provider:

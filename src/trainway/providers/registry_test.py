@@ -1,5 +1,7 @@
 """Which provider a cloud has, and what is said where there is none."""
 
+import sys
+
 import pytest
 
 from trainway.errors import NotFoundError, UnavailableError
@@ -20,3 +22,19 @@ def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.Mon
         registry.provider("aws")
 
     assert caught.value.hint == "pip install 'trainway[aws]'"
+
+
+@pytest.mark.parametrize("cloud", ["gcp", "lambda", "runpod"])
+def test_a_provider_is_made_without_asking_anybody(cloud: str) -> None:
+    assert registry.provider(cloud).cloud == cloud
+
+
+def test_a_package_that_is_missed_only_in_use_is_named_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "google.auth", None)
+
+    with pytest.raises(UnavailableError, match=r"needs the package google\.auth") as caught:
+        registry.provider("gcp")
+
+    assert caught.value.hint == "pip install 'trainway[gcp]'"

@@ -2,12 +2,12 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Call:
     path: str
     body: Any = None
     authorization: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -57,9 +58,11 @@ def served(cloud: StandIn) -> Iterator[str]:
         def handle_any(self) -> None:
             size = int(self.headers.get("Content-Length") or 0)
             text = self.rfile.read(size)
-            path = urlsplit(self.path).path
+            asked = urlsplit(self.path)
+            query = dict(parse_qsl(asked.query))
             body = json.loads(text) if text else None
-            call = Call(self.command, path, body, self.headers.get("Authorization", ""))
+            who = self.headers.get("Authorization", "")
+            call = Call(self.command, asked.path, body, who, query)
             status, answer = cloud.respond(call)
             content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(status)

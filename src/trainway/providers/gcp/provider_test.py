@@ -1,0 +1,213 @@
+"""Google Cloud, against a stand-in that was written from its documentation."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from trainway.providers import backoff
+from trainway.providers.base import Place, Provider
+from trainway.providers.contract_testing import KEY, OWNER, ProviderContract, gang, ids
+from trainway.providers.errors import ProviderError, Scope, Trouble
+from trainway.providers.gcp.provider import GcpProvider, Login, google_login
+from trainway.providers.gcp.requests import bulk_insert, complaint, firewalls
+from trainway.providers.gcp.stand_in_testing import (
+    PROJECT,
+    REGION,
+    TYPE,
+    ZONE,
+    ZONES,
+    GcpStandIn,
+    problem,
+)
+from trainway.providers.web_api import RefusalError
+from trainway.providers.web_api_testing import served
+
+PLACE = Place(REGION, ZONE)
+
+
+@pytest.fixture
+def cloud() -> GcpStandIn:
+    return GcpStandIn()
+
+
+@pytest.fixture
+def provider(cloud: GcpStandIn, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    monkeypatch.setattr(backoff, "FIRST_S", 0.0)
+    with served(cloud) as address:
+        yield GcpProvider(address, lambda: Login(PROJECT, "secret"), lambda _: None)
+
+
+class TestGcp(ProviderContract):
+    place = PLACE
+    instance_type = TYPE
+
+    @pytest.fixture
+    def provider(self, provider: Provider) -> Provider:
+        return provider
+
+
+class Credentials:
+    """What google-auth gives: a token that has to be fetched first."""
+
+    valid, token, service_account_email = False, "", "me@example.com"
+
+    def refresh(self, request: object) -> None:
+        assert request is not None
+        self.valid, self.token = True, "fresh"
+
+
+def test_a_token_is_fetched_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Credentials()
+    monkeypatch.setattr("google.auth.default", lambda **_: (found, PROJECT))
+    assert google_login()() == Login(PROJECT, "fresh", "me@example.com")
+
+    monkeypatch.setattr("google.auth.default", lambda **_: (found, None))
+    with pytest.raises(ProviderError, match="no project is chosen") as caught:
+        google_login()()
+    assert "GOOGLE_CLOUD_PROJECT" in (caught.value.hint or "")
+
+
+def test_a_gang_is_one_request() -> None:
+    request = replace(gang(PLACE, "a3-highgpu-8g"), cluster="train", labels={"team": "vision"})
+    group = firewalls(request)[0]["targetTags"][0]
+    assert bulk_insert(request) == {
+        "count": "2",
+        "minCount": "2",
+        "perInstanceProperties": {
+            f"trainway-train-{request.token[:10]}-0": {},
+            f"trainway-train-{request.token[:10]}-1": {},
+        },
+        "instanceProperties": {
+            "machineType": "a3-highgpu-8g",
+            "labels": {
+                "team": "vision",
+                "trainway-cluster": "train",
+                "trainway-server": OWNER,
+                "trainway-token": request.token,
+            },
+            "tags": {"items": [group]},
+            "metadata": {
+                "items": [
+                    {"key": "ssh-keys", "value": f"trainway:{KEY}"},
+                    {"key": "trainway-user", "value": "trainway"},
+                ]
+            },
+            "disks": [
+                {
+                    "boot": True,
+                    "autoDelete": True,
+                    "initializeParams": {
+                        "sourceImage": "projects/deeplearning-platform-release/global/images/"
+                        "family/common-cu128-ubuntu-2204-nvidia-570",
+                        "diskSizeGb": "128",
+                        "diskType": "pd-balanced",
+                    },
+                }
+            ],
+            "networkInterfaces": [
+                {
+                    "network": "global/networks/default",
+                    "accessConfigs": [{"name": "External NAT", "type": "ONE_TO_ONE_NAT"}],
+                }
+            ],
+            "scheduling": {"onHostMaintenance": "TERMINATE", "automaticRestart": False},
+        },
+    }
+
+
+def test_what_is_given_is_used() -> None:
+    settings = {"network": "mine", "subnet": "s", "address": "private", "user": "dev"}
+    request = replace(
+        gang(PLACE, "a4-highgpu-8g"), settings=settings, spot=True, reservation="r1", disk_gib=500
+    )
+    built = bulk_insert(request)["instanceProperties"]
+    assert built["networkInterfaces"] == [
+        {"network": "global/networks/mine", "subnetwork": f"regions/{REGION}/subnetworks/s"}
+    ]
+    assert built["scheduling"]["provisioningModel"] == "SPOT"
+    assert built["disks"][0]["initializeParams"]["diskType"] == "hyperdisk-balanced"
+    assert built["reservationAffinity"]["values"] == ["r1"]
+    assert {"key": "ssh-keys", "value": f"dev:{KEY}"} in built["metadata"]["items"]
+    rules = firewalls(replace(request, ports=["8080", "9000-9010"]))
+    assert rules[2]["allowed"] == [{"IPProtocol": "tcp", "ports": ["8080", "9000-9010"]}]
+
+
+def test_a_type_whose_gpus_would_be_missing_is_refused(
+    cloud: GcpStandIn, provider: Provider
+) -> None:
+    with pytest.raises(ProviderError, match="n1-standard-8 is not made") as caught:
+        provider.create(gang(PLACE, "n1-standard-8"))
+    assert caught.value.scope is Scope.INSTANCE_TYPE
+    assert cloud.calls == []
+
+
+def test_a_full_zone_is_followed_by_the_next(cloud: GcpStandIn, provider: Provider) -> None:
+    cloud.full = {ZONES[0]}
+    made = provider.create(gang(Place(REGION), TYPE))
+    assert {each.place.zone for each in made} == {ZONES[1]}
+
+    cloud.full = set(ZONES)
+    with pytest.raises(ProviderError, match="has no room") as caught:
+        provider.create(gang(Place(REGION), TYPE))
+    assert (caught.value.trouble, caught.value.scope) == (Trouble.CAPACITY, Scope.REGION)
+    assert len(cloud.machines) == 2
+
+
+def test_a_lost_answer_makes_nothing_twice(cloud: GcpStandIn, provider: Provider) -> None:
+    cloud.refuse(f"POST /projects/{PROJECT}/zones/{ZONE}/instances/bulkInsert", 502, after=True)
+    assert len(provider.create(gang(PLACE, TYPE))) == 2
+    assert len(cloud.machines) == 2
+
+
+def test_a_gang_of_which_some_are_gone_is_ended(cloud: GcpStandIn, provider: Provider) -> None:
+    request = gang(PLACE, TYPE, 3)
+    del cloud.machines[provider.create(request)[1].id]
+    with pytest.raises(ProviderError, match="only 2 of 3 machines are left"):
+        provider.create(request)
+    assert cloud.machines == {}
+
+
+def test_rules_of_the_firewall_go_with_their_cluster(cloud: GcpStandIn, provider: Provider) -> None:
+    first, second = gang(PLACE, TYPE), gang(PLACE, TYPE)
+    for request in (first, first, second):
+        provider.create(request)
+    provider.release(REGION, OWNER, first.cluster)
+    assert len(cloud.firewalls) == 2
+
+
+def test_a_machine_of_somebody_else_stays(cloud: GcpStandIn, provider: Provider) -> None:
+    theirs = {"name": "web", "zone": f"x/{ZONE}", "status": "RUNNING"}
+    cloud.machines[f"{ZONE}/web"] = theirs
+    mine = ids(provider.create(gang(PLACE, TYPE)))
+    with pytest.raises(ProviderError, match="web: not ended"):
+        provider.end(REGION, [f"{ZONE}/web", *mine])
+    assert list(cloud.machines) == [f"{ZONE}/web"]
+
+
+@dataclass(frozen=True)
+class Case:
+    status: int
+    reason: str
+    message: str
+    trouble: Trouble
+    scope: Scope
+
+
+CASES = [
+    Case(503, "ZONE_RESOURCE_POOL_EXHAUSTED", "no", Trouble.CAPACITY, Scope.ZONE),
+    Case(403, "quotaExceeded", "CPUS exceeded", Trouble.QUOTA, Scope.REGION),
+    Case(403, "QUOTA_EXCEEDED", "GPUS_ALL_REGIONS", Trouble.QUOTA, Scope.INSTANCE_TYPE),
+    Case(403, "rateLimitExceeded", "slower", Trouble.THROTTLED, Scope.NONE),
+    Case(403, "forbidden", "no", Trouble.DENIED, Scope.CLOUD),
+    Case(401, "authError", "no", Trouble.CREDENTIALS, Scope.CLOUD),
+    Case(404, "notFound", "no", Trouble.INVALID, Scope.ZONE),
+    Case(500, "somethingNew", "no", Trouble.UNREACHABLE, Scope.NONE),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.reason} {case.message}")
+def test_a_reason_says_what_not_to_try_again(case: Case) -> None:
+    status, answer = problem(case.status, case.reason, case.message)
+    error = RefusalError("Google Cloud", status, complaint(status, answer))
+    assert (error.trouble, error.scope) == (case.trouble, case.scope)
