@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
 from moto_cloud import MotoCloud, moto_process, paired
 
 from ssh_hosts import SshHosts
-from trainway.providers.aws.provider import AwsProvider
+
+if TYPE_CHECKING:
+    from trainway.providers.aws.provider import AwsProvider
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +28,7 @@ def moto_cloud(moto_session: MotoCloud) -> MotoCloud:
 
 
 @pytest.fixture
-def aws(moto_cloud: MotoCloud, monkeypatch: pytest.MonkeyPatch) -> AwsProvider:
+def aws(moto_cloud: MotoCloud, monkeypatch: pytest.MonkeyPatch) -> "AwsProvider":
     """The provider, with an AWS in which nothing is yet."""
     for name, value in moto_cloud.variables().items():
         monkeypatch.setenv(name, value)
@@ -33,13 +36,15 @@ def aws(moto_cloud: MotoCloud, monkeypatch: pytest.MonkeyPatch) -> AwsProvider:
 
 
 @cache
-def provider_of(_: int) -> AwsProvider:
+def provider_of(_: int) -> "AwsProvider":
     """Shared by tests: its client of EC2 takes a second to make."""
+    from trainway.providers.aws.provider import AwsProvider  # noqa: PLC0415 - boto3 is slow
+
     return AwsProvider()
 
 
 @pytest.fixture
 def paired_cloud(moto_session: MotoCloud, ssh_hosts: SshHosts) -> Iterator[MotoCloud]:
-    """An AWS whose machines are the hosts of the tests: four, one of which each launch takes."""
+    """An AWS whose machines are the hosts of the tests: four at once."""
     with paired(moto_session, ssh_hosts) as cloud:
         yield cloud

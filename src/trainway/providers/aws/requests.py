@@ -1,5 +1,6 @@
 """What is asked of EC2, as plain dicts: built here, printed anywhere, sent by `calls`."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -118,8 +119,9 @@ def run_instances(request: GangRequest, kind: InstanceType, network: Network) ->
 
 
 def client_token(request: GangRequest, network: Network) -> str:
-    """Another subnet is another request; EC2 takes 64 characters."""
-    return f"{request.token[:38]}-{network.subnet.removeprefix('subnet-')}"[:64]
+    """Another server or subnet is another request; EC2 takes 64 characters."""
+    content = f"{request.owner}/{request.token}/{network.subnet}"
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def disk(request: GangRequest) -> dict[str, Any]:

@@ -32,7 +32,7 @@ TAGS = [
     {"Key": "trainway-user", "Value": "ubuntu"},
 ]
 GOLDEN: dict[str, Any] = {
-    "ClientToken": "0123456789abcdef0123456789abcdef-0a1",
+    "ClientToken": "3222a77d089e28f154d2011bc2f0b63d90dbe7ac9c6dffe102a9045c7bf6e32a",
     "MinCount": 4,
     "MaxCount": 4,
     "InstanceType": "m5.large",

@@ -75,8 +75,8 @@ def test_a_gang_is_one_request() -> None:
         "count": "2",
         "minCount": "2",
         "perInstanceProperties": {
-            f"trainway-train-{request.token[:10]}-0": {},
-            f"trainway-train-{request.token[:10]}-1": {},
+            f"trainway-train-{request.token[:16]}-0": {},
+            f"trainway-train-{request.token[:16]}-1": {},
         },
         "instanceProperties": {
             "machineType": "a3-highgpu-8g",

@@ -95,8 +95,9 @@ EXISTS: Final = "alreadyExists"
 
 
 def instance_name(request: GangRequest, rank: int) -> str:
-    """The same for a repeated request."""
-    return f"trainway-{request.cluster[:30].strip('-')}-{request.token[:10]}-{rank}"
+    """The same for a repeated request, and no longer than Google takes."""
+    cluster = re.sub(r"[^a-z0-9-]", "-", request.cluster.lower())
+    return f"trainway-{cluster[:30].strip('-')}-{request.token[:16]}-{rank}"
 
 
 def group_name(owner: str, cluster: str) -> str:
@@ -106,7 +107,7 @@ def group_name(owner: str, cluster: str) -> str:
 
 def request_id(request: GangRequest, zone: str) -> str:
     """What Google answers once, however often it is sent."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request.token}/{zone}"))
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request.owner}/{request.token}/{zone}"))
 
 
 def bulk_insert(request: GangRequest) -> dict[str, Any]:
