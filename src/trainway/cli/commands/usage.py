@@ -54,5 +54,7 @@ def report(
         echo(as_csv(found, group or "all", with_money=with_money))
     else:
         echo(table(found, group, with_money=with_money))
+        if with_money and found["total"].get("cost") is None:
+            echo_line("no price is known: config.yaml may have a section prices, see docs/costs.md")
         if found.get("leftOut"):
             echo_line(f"{found['leftOut']:,} more are in the total; --since shortens the list")
