@@ -95,14 +95,14 @@ class Budgets:
     def changed(self, before: JobRecord, after: JobRecord) -> None:
         """A job that has ended costs nothing more; one that has begun may spend a budget."""
         if after.is_over and not before.is_over and after.rates:
-            self._ended.add(after.label_map, self._pieces(after), self._clock())
+            self._ended.add(after.id, after.label_map, self._pieces(after), self._clock())
         if after.rates != before.rates:
             self._news.set()
 
     def gone(self, record: JobRecord) -> None:
         """One that is forgotten while it runs is stored with what it had cost."""
         if record.rates:
-            self._ended.add(record.label_map, self._pieces(record), self._clock())
+            self._ended.add(record.id, record.label_map, self._pieces(record), self._clock())
 
     # What people do.
 
@@ -256,7 +256,7 @@ class Budgets:
         since = time_text(_month_begin(now))
         self._ended = MonthlySum()
         for job in await self._ledger.call(self._store.ended, since):
-            self._ended.add(job.label_map, job.pieces, now)
+            self._ended.add(job.job_id, job.label_map, job.pieces, now)
 
     def _covered(self, budget: Budget) -> list[LiveJob]:
         return [live for live in self._live.values() if budget.covers(live.record.label_map)]

@@ -1,7 +1,6 @@
 """Jobs that are over and have cost something: what is kept of them, and their sums. Pure."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,8 +10,6 @@ from trainway.engine.costs.budget import Budget
 from trainway.engine.costs.cost import Piece, pieces
 from trainway.engine.costs.rate import rates_of
 from trainway.engine.queues.months import month_of, month_start
-
-_Labels = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -42,22 +39,20 @@ class SpentJob:
 
 @dataclass
 class MonthlySum:
-    """What jobs that are over have cost in a month, by their labels."""
+    """What jobs that are over have cost in a month; each counts once, however often it is told."""
 
-    _sums: dict[tuple[str, _Labels], Decimal] = field(default_factory=lambda: defaultdict(Decimal))
+    _spent: dict[str, dict[str, tuple[Mapping[str, str], Decimal]]] = field(default_factory=dict)
+    """The labels and costs of jobs, by month and id."""
 
-    def add(self, labels: Mapping[str, str], found: Iterable[Piece], now: datetime) -> None:
+    def add(
+        self, job: str, labels: Mapping[str, str], found: Iterable[Piece], now: datetime
+    ) -> None:
         """Count a job with what it has cost in the month that it is now."""
         begin = datetime.fromtimestamp(month_start(now.timestamp()), UTC)
-        key = month_of(now.timestamp()), tuple(sorted(labels.items()))
-        self._sums[key] += sum((piece.cost(begin).spent for piece in found), start=Decimal(0))
+        spent = sum((piece.cost(begin).spent for piece in found), start=Decimal(0))
+        self._spent.setdefault(month_of(now.timestamp()), {})[job] = labels, spent
 
     def of(self, budget: Budget, now: datetime) -> Decimal:
         """What those have cost that spend a budget."""
-        month = month_of(now.timestamp())
-        found = (
-            spent
-            for (of, labels), spent in self._sums.items()
-            if of == month and budget.covers(dict(labels))
-        )
-        return sum(found, start=Decimal(0))
+        jobs = self._spent.get(month_of(now.timestamp()), {}).values()
+        return sum((spent for labels, spent in jobs if budget.covers(labels)), start=Decimal(0))
