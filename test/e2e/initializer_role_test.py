@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -37,7 +37,7 @@ LISTING: Final = """\
 class Pretended(BaseHTTPRequestHandler):
     """Both of them."""
 
-    asked: list[dict[str, list[str]]]
+    asked: ClassVar[list[dict[str, list[str]]]]
 
     def do_POST(self) -> None:
         self.asked.append(parse_qs(urlsplit(self.path).query))
@@ -45,7 +45,7 @@ class Pretended(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         query = {name.lower(): value for name, value in parse_qs(urlsplit(self.path).query).items()}
-        token = query.get("x-amz-security-token") or [self.headers.get("x-amz-security-token")]
+        token = query.get("x-amz-security-token") or [str(self.headers.get("x-amz-security-token"))]
         if token != ["session"]:
             self._answer(403, b"<Error><Code>AccessDenied</Code></Error>")
         elif "list-type" in query:
@@ -92,9 +92,12 @@ def test_a_role_is_taken_with_the_token_of_the_service_account(tmp_path: Path) -
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(pair.certificate, pair.key)
     (tmp_path / "token").write_text("of the pod")
-    handler = type("Handler", (Pretended,), {"asked": []})
+
+    class Handler(Pretended):
+        asked: ClassVar[list[dict[str, list[str]]]] = []
+
     kept = {name: text for name, text in os.environ.items() if not name.startswith("AWS_")}
-    with served(handler) as store, served(handler, context) as giver:
+    with served(Handler) as store, served(Handler, context) as giver:
         variables = {
             "STORAGE_URI": "s3://bucket/data",
             "ENDPOINT": store,
@@ -113,8 +116,8 @@ def test_a_role_is_taken_with_the_token_of_the_service_account(tmp_path: Path) -
             text=True,
             check=False,
         )
-    assert done.returncode == 0, (done.stdout, handler.asked)
+    assert done.returncode == 0, (done.stdout, Handler.asked)
     assert (tmp_path / "data" / "a.txt").read_bytes() == b"12345"
-    assert handler.asked[0]["RoleArn"] == [ROLE]
-    assert handler.asked[0]["WebIdentityToken"] == ["of the pod"]
+    assert Handler.asked[0]["RoleArn"] == [ROLE]
+    assert Handler.asked[0]["WebIdentityToken"] == ["of the pod"]
     assert "hush" not in done.stdout
