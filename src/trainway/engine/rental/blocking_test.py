@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from trainway.engine.rental.blocking import block, only_there, reason_against
-from trainway.engine.rental.record import FOLLOWING, Attempt, RentalState
+from trainway.engine.rental.record import FOLLOWING, Attempt, Rental, RentalState
 from trainway.engine.rental.terms import Terms
 from trainway.optimizer.request import Block
 from trainway.providers.base import Ability
@@ -62,3 +62,13 @@ def test_every_rental_can_end_and_nothing_follows_the_end() -> None:
     assert not FOLLOWING[RentalState.ENDED]
     for state in set(RentalState) - {RentalState.ENDING, RentalState.ENDED}:
         assert RentalState.ENDING in FOLLOWING[state]
+
+
+def test_a_rental_says_where_it_is_also_before_that_is_known() -> None:
+    rental = Rental(cluster="c", token="t")  # noqa: S106 - a name
+    chosen = rental.followed_by(
+        RentalState.CREATING, cloud="aws", region="east", instance_type="p5", spot=True
+    )
+
+    assert rental.place == "the next best offer"
+    assert chosen.place == "p5 (spot) on aws/east"

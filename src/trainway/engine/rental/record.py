@@ -120,6 +120,8 @@ class Rental:
     @property
     def place(self) -> str:
         """Where it is, and what, for people."""
+        if not self.cloud:
+            return "the next best offer"
         return f"{self.instance_type}{' (spot)' if self.spot else ''} on {self.infra}"
 
     @property
