@@ -72,6 +72,14 @@ class AsyncClient:
         """The managed queues; see `Client.queues`. What it does waits: call it in a thread."""
         return self._client.queues
 
+    async def budgets(self) -> list[Json]:
+        """The budgets of months; see `Client.budgets`."""
+        return await asyncio.to_thread(self._client.budgets)
+
+    async def set_budget(self, name: str, **budget: Any) -> Json:
+        """Make or change a budget; see `Client.set_budget`."""
+        return await asyncio.to_thread(partial(self._client.set_budget, name, **budget))
+
     async def usage(self, *args: Any, **query: Any) -> Json:
         """GPU-hours and CPU-hours of all jobs; see `Client.usage`."""
         return await asyncio.to_thread(partial(self._client.usage, *args, **query))

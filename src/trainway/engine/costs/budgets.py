@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 _LONGEST_S: Final = 15.0
 """The longest pause between two looks: a job that begins may spend a budget sooner."""
-_SHORTEST_S: Final = 0.2
+_SHORTEST_S: Final = 0.25
 _PATIENCE_S: Final = 5.0
 
 Tell = Callable[[str], Sequence[NewNotice]]
