@@ -31,6 +31,7 @@ ODD_QUERIES = (
     "%FF",
 )
 ODD_BODIES: tuple[Any, ...] = (
+    {"user": "a", "monthly": 1},
     None, {}, [], 1, "x", {"what": 1},
     {"objects": [{}], "options": {"priority": "3", "num_jobs": 0}},
     {"objects": [{}], "options": {"priority": "3", "num_jobs": 2, "isolation": "podman"}},
