@@ -35,7 +35,10 @@ PAGES = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
 TRAINER = "trainer.kubeflow.org/v1alpha1"
 COMMANDS = (
     "docs/checkpoints.md",
+    "docs/cloud-providers.md",
+    "docs/clouds.md",
     "docs/clusters.md",
+    "docs/costs.md",
     "docs/dashboard.md",
     "docs/data-cache.md",
     "docs/data.md",

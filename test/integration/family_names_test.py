@@ -20,6 +20,7 @@ ALLOWED = {
     "api/task/volume.py": WORDS_OF_TASKS,
     "backends/pod_program.py": PROGRAM,
     "cli/attach.py": PROGRAM,
+    "providers/aws/instance_types.py": "a strategy of placement groups, as AWS calls it",
     "cli/commands/ssh.py": PROGRAM,
 }
 PREFIXES = ("startswith", "removeprefix")

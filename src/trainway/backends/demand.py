@@ -100,7 +100,7 @@ def demand_of(spec: dict[str, Any]) -> Demand:
         gpus=len({number for numbers in slots.values() for number in numbers}),
         slots=slots,
         elastic=elastic_nodes(spec),
-        nodes=max((sum(role.at_once for role in group) for group in together), default=1),
+        nodes=max([1, *(sum(role.at_once for role in group) for group in together)]),
     )
 
 

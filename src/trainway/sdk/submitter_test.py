@@ -95,7 +95,8 @@ SENT = {
     "k8s": {"workdir", "kubeconfig"},
     "k8s/a/b": {"workdir", "kubeconfig"},
     "k8s-like": set(),
-    "aws/us-east-1": set(),
+    "aws/us-east-1": {"workdir"},
+    "ibm/us-east": set(),
 }
 
 

@@ -65,11 +65,11 @@ class ToyHolder:
     def infra(self, region: str | None, zone: str | None) -> str:  # noqa: ARG002 - it has none
         return f"toy/{region or 'shelf'}"
 
-    def pool(self, infra: str) -> str:
+    def pool(self, infra: str, cluster: str) -> str:  # noqa: ARG002 - one for all
         return infra.replace("/", "+")
 
     def hosts(self, infra: str) -> list[Json]:
-        folder = self._home / "pools" / self.pool(infra) / "host"
+        folder = self._home / "pools" / self.pool(infra, "") / "host"
         host = {"name": "shelf-1", "destination": "shelf-1", "address": "127.0.0.1"}
         amounts = {"cpus": 8, "memory": 2**34, "gpus": []}
         return [{**host, **amounts, "command": host_command(str(folder))}]

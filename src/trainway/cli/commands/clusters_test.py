@@ -72,6 +72,7 @@ def test_launch_makes_a_cluster_as_the_task_wants_it(fake: FakeServer) -> None:
         },
         "idle_minutes": 10,
         "down": True,
+        "retry_until_up": False,
         "slurm": {},
     }
     assert task_of(fake) == {

@@ -27,5 +27,5 @@ def command(key: str | None, by: str, since: str | None, days: int | None, outpu
     --by label, KEY is the key of the label: trainway cost-report --by label team.
     """
     if since is not None and days is not None:
-        raise UsageError("--since and --days exclude each other", hint="give one of them")
+        raise UsageError("--since cannot be used together with --days", hint="give one of them")
     report(key, by, f"{days}d" if days else since, output, with_money=True)
