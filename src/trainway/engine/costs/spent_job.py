@@ -47,10 +47,17 @@ class MonthlySum:
     def add(
         self, job: str, labels: Mapping[str, str], found: Iterable[Piece], now: datetime
     ) -> None:
-        """Count a job with what it has cost in the month that it is now."""
+        """Count a job with what it has cost in the month that it is now.
+
+        A deleted one that its backend still had is found again without labels: it keeps those that
+        it had.
+        """
         begin = datetime.fromtimestamp(month_start(now.timestamp()), UTC)
         spent = sum((piece.cost(begin).spent for piece in found), start=Decimal(0))
-        self._spent.setdefault(month_of(now.timestamp()), {})[job] = labels, spent
+        jobs = self._spent.setdefault(month_of(now.timestamp()), {})
+        if not labels and job in jobs:
+            labels = jobs[job][0]
+        jobs[job] = labels, spent
 
     def of(self, budget: Budget, now: datetime) -> Decimal:
         """What those have cost that spend a budget."""
