@@ -243,6 +243,7 @@ class Clusters:
             )
         if record.state == State.STOPPED:
             return self._view(record)
+        await self._rented.refuse_stop(record)
         async with self._wish(record, "it is being stopped"):
             jobs = await self._end_jobs(record)
             if record.held:

@@ -6,6 +6,7 @@ machines cannot be had is stopped, and says why: it costs nothing, and starting 
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Final
 
@@ -27,7 +28,13 @@ from trainway.engine.rental.office import RentalOffice
 from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
 from trainway.engine.rental.rentals import Rentals
 from trainway.engine.rental.terms import Terms
-from trainway.errors import ConflictError, NotFoundError, UnavailableError
+from trainway.engine.rental.watch import ChangeKind, RentalChange
+from trainway.errors import (
+    ConflictError,
+    NotFoundError,
+    TrainwayError,
+    UnavailableError,
+)
 from trainway.families.clouds import ANY
 from trainway.families.table import family_of
 from trainway.jobset.quantity import Quantity
@@ -63,10 +70,15 @@ class RentedClusters:
         self._now = now
         self._boot_limit_s = boot_limit_s
         self._background = Background()
+        self._listens = False
 
     @property
     def _rentals(self) -> Rentals:
-        return self._office().rentals
+        rentals = self._office().rentals
+        if not self._listens:
+            self._listens = True
+            rentals.subscribe(self._heard)
+        return rentals
 
     @property
     def _agents(self) -> Agents:
@@ -143,13 +155,45 @@ class RentedClusters:
         known = self._rentals.find(record.name)
         if known is None or known.state in ON_THE_WAY_OUT:
             return
-        if stop and record.held:
+        if stop and record.held and not await self._rentals.why_not_stopped(record.name):
             await self._rentals.stop(record.name)
         else:
             await self._rentals.end(record.name)
-        now = self._book.records.get(record.name)
-        if now is not None:
-            await self._book.note(record.name, **returned(now, self._now()))
+        await self._cost_ends(record.name)
+
+    async def _cost_ends(self, name: str) -> None:
+        record = self._book.records.get(name)
+        if record is not None:
+            await self._book.note(name, **returned(record, self._now()))
+
+    async def refuse_stop(self, record: ClusterRecord) -> None:
+        """Raise for a cluster whose machines can only be given back."""
+        if is_rented(record.infra) and (why := await self._rentals.why_not_stopped(record.name)):
+            raise ConflictError(
+                f"cluster {record.name} cannot be stopped: {why}",
+                hint=f"use trainway down {record.name} to give its machines back",
+            )
+
+    async def _heard(self, change: RentalChange) -> None:
+        """Something has happened to machines without us."""
+        name, rental = change.rental.cluster, change.rental
+        record = self._book.records.get(name)
+        if record is None:
+            return
+        why = f": {change.why}" if change.why else ""
+        which = ", ".join(change.machines)
+        if change.kind in (ChangeKind.NOTICE, ChangeKind.GONE):
+            when = f" at {change.at}" if change.at else ""
+            verb = "takes back" if change.kind is ChangeKind.NOTICE else "has taken back"
+            await self._book.note(name, message=f"{rental.cloud} {verb} {which}{when}{why}")
+            return
+        with suppress(TrainwayError):  # its agent may be gone with them
+            await self._agents.ask(record.pool, "release", name, stop=True)
+        is_gone = change.kind is ChangeKind.ENDED
+        message = f"its machines {'are gone' if is_gone else 'have stopped'}{why}"
+        columns = {"state": State.STOPPED, "devices": "", "placed": "[]", "message": message}
+        await self._book.note(name, **columns)
+        await self._cost_ends(name)
 
     async def released(self, record: ClusterRecord) -> None:
         """A cluster has stopped by itself, or is gone: so are its machines."""

@@ -18,6 +18,7 @@ from trainway.engine.rental.rentals import Rentals
 from trainway.engine.rental.ssh_key import SshKey
 from trainway.engine.rental.testing import RentalWorld, settled
 from trainway.errors import ConflictError, NotFoundError
+from trainway.providers.base import Ability
 from trainway.providers.section import CloudSettings
 from trainway.providers.testing import Break, Fault
 
@@ -221,3 +222,50 @@ def test_machines_of_a_cluster_that_went_without_a_server_are_given_back(cloud: 
     cloud.play(first)
     cloud.world = ClusterWorld()
     cloud.play(second)
+
+
+def test_a_cluster_whose_machines_are_taken_is_stopped_and_costs_nothing(cloud: Cloud) -> None:
+    async def scene() -> None:
+        await cloud.launch(resources={**WANTED, "use_spot": True})
+        await cloud.until(State.UP)
+        first, second = cloud.clouds.machines()
+        taken = next(each for each in cloud.clouds.clouds.values() if each.machines())
+        taken.warn(first.id, "2026-11-18T10:00:00Z")
+        await cloud.rentals.look()
+        message = (await cloud.clusters.get("dev"))["status"]["message"]
+        assert message.startswith(f"{taken.cloud} takes back {first.id} at 2026-11-18T10:00:00Z")
+        taken.take(first.id)
+        taken.take(second.id)
+        await cloud.rentals.look()
+        await settled(cloud.rentals)
+
+        found = await cloud.clusters.get("dev")
+        assert found["status"]["phase"] == State.STOPPED
+        assert found["status"]["message"].startswith("its machines are gone")
+        last = rates_of(cloud.clusters.record("dev").rates)[-1]
+        assert last.hourly == 0
+        await cloud.clusters.restart("dev")
+        await cloud.until(State.UP)
+
+    cloud.play(scene)
+
+
+def test_machines_that_cannot_be_stopped_are_never_left_running(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = {Ability.STOP: "this cloud has no stopped machines"}
+    for each in cloud.clouds.clouds.values():
+        monkeypatch.setattr(each, "missing", lambda: missing)
+
+    async def scene() -> None:
+        await cloud.launch()
+        await cloud.until(State.UP)
+        with pytest.raises(ConflictError, match="this cloud has no stopped machines"):
+            await cloud.clusters.stop("dev")
+        assert (await cloud.clusters.get("dev"))["status"]["phase"] == State.UP
+        cloud.world.agents.say("dev", state="STOPPED")
+        while cloud.rentals.all():
+            await asyncio.sleep(0.001)
+        assert cloud.clouds.machines() == []
+
+    cloud.play(scene)

@@ -122,14 +122,20 @@ class Rentals:
         rental = self._current(cluster)
         if rental.state is RentalState.STOPPED:
             return rental
-        provider = await self._around.clouds.provider(rental.cloud)
-        why = provider.missing().get(Ability.STOP)
-        if why is not None:
+        if why := await self.why_not_stopped(cluster):
             raise ConflictError(
                 f"cluster {cluster} cannot be stopped: {why}",
                 hint=f"use trainway down {cluster} to give its machines back",
             )
         return await self._beside(self._wish(rental, RentalState.RUNNING, RentalState.STOPPING))
+
+    async def why_not_stopped(self, cluster: str) -> str:
+        """Why the machines of a cluster cannot be stopped; empty: they can, or there are none."""
+        rental = self._book.current(cluster)
+        if rental is None or rental.state in IN_THE_MAKING:
+            return ""
+        provider = await self._around.clouds.provider(rental.cloud)
+        return provider.missing().get(Ability.STOP) or ""
 
     async def resume(self, cluster: str) -> Rental:
         """Start stopped machines again; their addresses may be others."""
