@@ -117,3 +117,16 @@ def test_a_job_on_a_cloud_has_machines_for_as_long_as_it_runs(
     assert said.count("from h") == 2
     until(lambda: paired_cloud.living() == [], "machines are left")
     until(lambda: user.json("jobs", "pool", "status")["items"] == [], "its pool is left")
+
+
+def test_a_job_for_which_there_are_no_machines_fails_and_says_what_was_tried(
+    user: Installation, paired_cloud: MotoCloud
+) -> None:
+    paired_cloud.fail("RunInstances", "InsufficientInstanceCapacity", times=20)
+    user.run("run", "--on", "aws", "--cpus", "2", "--name", "poor", "--", "true", code=4)
+
+    status = user.job("poor")["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "NoMachines")
+    assert "InsufficientInstanceCapacity" in status["message"]
+    until(lambda: user.json("jobs", "pool", "status")["items"] == [], "its pool is left")
+    assert paired_cloud.living() == []

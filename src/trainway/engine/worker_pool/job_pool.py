@@ -1,16 +1,19 @@
 """The worker pool of a job that runs on a cloud: it is there for that job, and goes with it.
 
 So the job has all that jobs of worker pools have: it waits for its machines, and goes on with
-others when they are lost. Pure.
+others when they are lost.
 """
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from trainway.api.task.task_object import API_VERSION, KIND
 from trainway.backends.pod_demand import pod_demands
+from trainway.engine.live import LiveJob
+from trainway.engine.phases import Phase
 from trainway.engine.submission import TASK_TYPE, Submission, parted, type_of
 from trainway.engine.worker_pool.request import NewPool
 from trainway.errors import UsageError
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from trainway.agent.base.plan_document import PodDemand
 
 JOBSET_TYPE: Final = (JOBSET_VERSION, JOBSET_KIND)
+NO_MACHINES: Final = "NoMachines"
+"""The reason of a job that got none."""
 _PREFIX: Final = "for-"
 _NOTHING: Final = "true"
 """What a worker does to be ready where the job has no setup."""
@@ -105,3 +110,10 @@ def _resources(demands: "Sequence[PodDemand]") -> Json:
         )
     resources: Json = {"cpus": f"{cpus:g}+"} if cpus else {}
     return resources | ({"memory": f"{memory / 2**30:g}+"} if memory else {})
+
+
+async def fail_jobs(jobs: Sequence[LiveJob], why: str) -> None:
+    """End jobs for which no machines could be had."""
+    for live in jobs:
+        if not live.has_begun:
+            await live.insist(partial(live.ending, Phase.FAILED, NO_MACHINES, why))

@@ -28,7 +28,7 @@ from trainway.engine.times import time_text
 from trainway.engine.under_way import is_under_way
 from trainway.engine.worker_pool.assignment import FreeWorkers, is_for_workers, worker_of
 from trainway.engine.worker_pool.book import WorkerPoolBook
-from trainway.engine.worker_pool.job_pool import pool_for, pool_name
+from trainway.engine.worker_pool.job_pool import fail_jobs, pool_for, pool_name
 from trainway.engine.worker_pool.record import WorkerPoolRecord, WorkerRecord
 from trainway.engine.worker_pool.request import NewPool, check_task, checked_name
 from trainway.engine.worker_pool.size import Demand, look_again_s, wanted_workers
@@ -305,6 +305,8 @@ class WorkerPools:
             await self._book.going(pool.name)
             await self._keep(self._book.pools[pool.name])
             return 0.0
+        if pool.limits.goes_with_jobs and pool.has_given_up:
+            await fail_jobs(self._jobs_of(pool), pool_message(pool, workers))
         used = self._used()
         there = [worker for worker in workers if worker.is_counted]
         ours = [worker for worker in there if worker.version == pool.version]

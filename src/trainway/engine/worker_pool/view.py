@@ -56,10 +56,10 @@ def pool_message(pool: WorkerPoolRecord, workers: Sequence[WorkerRecord]) -> str
         return ""
     failed = [worker for worker in workers if worker.state == WorkerState.FAILED]
     last = f": {failed[-1].message}" if failed else ""
-    return (
-        f"{pool.failures} workers in a row could not be made{last}; "
-        "trainway jobs pool apply tries again"
-    )
+    again = "trainway jobs pool apply tries again"
+    if pool.limits.goes_with_jobs:
+        again = "run it again to try once more"
+    return f"{pool.failures} workers in a row could not be made{last}; {again}"
 
 
 def _worker_view(worker: WorkerRecord, cluster: ClusterRecord | None, job: str) -> Json:
