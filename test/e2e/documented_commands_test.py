@@ -44,6 +44,8 @@ ONLY_PARSED: Final = {
     r"--(on|infra) k8s\b": "it needs a Kubernetes cluster",
     r"--(on|infra) slurm\b": "it needs Slurm; those of the tutorial run on one below",
     r"--(on|infra) ssh\b": "it needs hosts; those of the tutorial run on some below",
+    r"--(on|infra) (aws|cloud)\b": "it would rent machines; test/clouds has a cloud for that",
+    r"trainway clouds sweep": "it needs credentials of a cloud; test/clouds has them",
     r"trainway operator ": "it needs a Kubernetes cluster",
     r"trainway mpijob (?!.*--dry-run=client)": "it needs a Kubernetes cluster",
     r"trainway jobs (exec|shell|port-forward) (-it )?JOB": "it needs a job that is still running",
