@@ -8,7 +8,7 @@ tags the next time; of two with one rank the second is ended.
 from collections.abc import Callable, Sequence
 
 from trainway.providers.base import GangRequest, Machine, MachineState
-from trainway.providers.errors import ProviderError
+from trainway.providers.errors import ProviderError, Scope, Trouble
 
 
 def starting(request: GangRequest, rank: int, name: str) -> Machine:
@@ -59,3 +59,21 @@ def create(
         end(extra)
     gang = [each for each in found.values() if each.id not in extra]
     return sorted(gang, key=lambda each: each.rank)
+
+
+def unstoppable(cloud: str, why: str, region: str, machines: Sequence[str]) -> ProviderError:
+    """What is said where machines can only be ended."""
+    return ProviderError(
+        f"{cloud}: {why} ({', '.join(machines)} in {region})",
+        trouble=Trouble.INVALID,
+        scope=Scope.CLOUD,
+    )
+
+
+def not_ours(cloud: str, machines: Sequence[str]) -> ProviderError:
+    """What is said of machines that do not carry our tag: they are left as they are."""
+    return ProviderError(
+        f"{cloud}: {', '.join(machines)}: not ended, since it was not made by Trainway",
+        trouble=Trouble.INVALID,
+        scope=Scope.NONE,
+    )

@@ -18,11 +18,12 @@ from trainway.engine.rental.rentals import Rentals
 from trainway.engine.rental.ssh_key import SshKey
 from trainway.engine.rental.testing import RentalWorld, settled
 from trainway.errors import ConflictError, NotFoundError
+from trainway.json_types import Json
 from trainway.providers.base import Ability
 from trainway.providers.section import CloudSettings
 from trainway.providers.testing import Break, Fault
 
-WANTED = {"accelerators": "H100:8", "any_of": [{"infra": "aws"}, {"infra": "gcp"}]}
+WANTED: Json = {"accelerators": "H100:8", "any_of": [{"infra": "aws"}, {"infra": "gcp"}]}
 KEY = SshKey("ssh-ed25519 AAAA trainway", "/key", "/clouds")
 
 
@@ -74,10 +75,9 @@ class Cloud:
 
         asyncio.run(run())
 
-    async def launch(self, **more: object) -> None:
+    async def launch(self, infra: str = "cloud", resources: Json = WANTED) -> None:
         """Ask for the cluster `dev`."""
-        terms = {"infra": "cloud", "nodes": 2, "resources": WANTED} | more
-        await self.clusters.launch(Launch("dev", **terms))  # type: ignore[arg-type] # of a table
+        await self.clusters.launch(Launch("dev", infra, 2, resources))
 
     async def until(self, state: State) -> None:
         """Wait until the cluster is in a state."""

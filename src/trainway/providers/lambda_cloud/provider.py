@@ -112,11 +112,7 @@ class LambdaProvider:
 
     def stop(self, region: str, machines: Sequence[str]) -> None:
         """Not to be had."""
-        raise ProviderError(
-            f"Lambda: {MISSING[Ability.STOP]} ({', '.join(machines)} in {region})",
-            trouble=Trouble.INVALID,
-            scope=Scope.CLOUD,
-        )
+        raise one_by_one.unstoppable("Lambda", MISSING[Ability.STOP], region, machines)
 
     def start(self, region: str, machines: Sequence[str]) -> None:
         """Not to be had."""
@@ -132,11 +128,7 @@ class LambdaProvider:
             if each not in listed:
                 self._terminate([each])
         if foreign:
-            raise ProviderError(
-                f"Lambda: {', '.join(foreign)}: not ended, since it was not made by Trainway",
-                trouble=Trouble.INVALID,
-                scope=Scope.NONE,
-            )
+            raise one_by_one.not_ours("Lambda", foreign)
 
     def release(self, region: str, owner: str, cluster: str) -> None:
         """Nothing else is made for a cluster."""

@@ -131,11 +131,7 @@ class RunpodProvider:
 
     def stop(self, region: str, machines: Sequence[str]) -> None:
         """Not to be had."""
-        raise ProviderError(
-            f"RunPod: {MISSING[Ability.STOP]} ({', '.join(machines)} in {region})",
-            trouble=Trouble.INVALID,
-            scope=Scope.CLOUD,
-        )
+        raise one_by_one.unstoppable("RunPod", MISSING[Ability.STOP], region, machines)
 
     def start(self, region: str, machines: Sequence[str]) -> None:
         """Not to be had."""
@@ -150,11 +146,7 @@ class RunpodProvider:
             if each not in foreign:
                 self._terminate(each)
         if foreign:
-            raise ProviderError(
-                f"RunPod: {', '.join(foreign)}: not ended, since it was not made by Trainway",
-                trouble=Trouble.INVALID,
-                scope=Scope.NONE,
-            )
+            raise one_by_one.not_ours("RunPod", foreign)
 
     def release(self, region: str, owner: str, cluster: str) -> None:
         """Nothing else is made for a cluster."""
