@@ -8,6 +8,7 @@ else obstore asks once more, which tries again, follows redirections and says wh
 
 import contextlib
 import http.client
+import os
 import socket
 import threading
 import urllib.parse
@@ -21,8 +22,8 @@ _TIMEOUT_S: Final = 60.0
 _PIECE: Final = 1 << 18
 _AT_LEAST: Final = 1 << 19
 """So much is waited for before it is read: to be woken for each packet costs more than to read."""
-_AT_ONCE: Final = 4
-"""More would only take turns at Python's lock."""
+_AT_ONCE: Final = max(2, min(4, os.cpu_count() or 2))
+"""More than there are processors would only wait for each other, and for Python's lock."""
 PART_SIZE: Final = 32 << 20
 """A request costs such a store about a millisecond of the processor, whatever it is for."""
 
