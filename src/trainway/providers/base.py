@@ -108,6 +108,9 @@ class GangRequest:
     public_key: str
     """The key, as a line of `authorized_keys`, with which the server gets in by ssh."""
     spot: bool = False
+    accelerator: str = ""
+    """The accelerators that each machine has, as a catalog calls them: `T4`."""
+    accelerator_count: int = 0
     image: str = ""
     """Empty: the provider's choice for the type."""
     disk_gib: int = 0

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
 from trainway.catalog.store import Catalog
 from trainway.catalog.traits import is_opt_in
@@ -29,6 +30,17 @@ class Chosen:
     hourly_price: str
     on_demand_price: str = ""
     """What the same machines cost on demand; empty: they are not spot, or nobody says."""
+    accelerator: str = ""
+    accelerator_count: int = 0
+    """Of each node. Some clouds attach them to types that may be had without."""
+
+    def columns(self) -> dict[str, Any]:
+        """What a rental has of it as columns of its own; the rest is in its request."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("accelerator", "accelerator_count")
+        }
 
     def attempt(self) -> Attempt:
         """The offer as something that is tried."""
@@ -67,6 +79,7 @@ def choose(
         *(offer.machine.cloud, offer.region, offer.zone, offer.machine.name),
         *(spot, nodes, _of_all(offer.hourly(spot=spot) or 0, nodes)),
         _of_all(offer.price, nodes) if spot and offer.price else "",
+        *(offer.machine.accelerator, int(offer.machine.accelerator_count)),
     )
 
 

@@ -27,6 +27,7 @@ def test_the_cheapest_is_rented_stopped_started_and_given_back(world: RentalWorl
         assert (rental.infra, rental.instance_type) == ("aws/east/east-a", "p5")
         assert (rental.state, rental.hourly_price, rental.nodes) == (RentalState.RUNNING, "20.0", 2)
         assert [each.rank for each in rental.machines] == [0, 1]
+        assert (rental.gang.accelerator, rental.gang.accelerator_count) == ("H100", 8)
         assert all(each.public_address and each.user for each in rental.machines)
         assert rentals.find(CLUSTER) == rental == await rentals.rent(CLUSTER, wanted(), TERMS)
 

@@ -158,7 +158,7 @@ class Renting:
             return None
         self.row = self.row.followed_by(
             RentalState.CREATING,
-            **{name: getattr(chosen, name) for name in Chosen.__dataclass_fields__},
+            **chosen.columns(),
             request=request_text(request),
             message="",
         )
@@ -221,6 +221,8 @@ class Renting:
             count=chosen.nodes,
             public_key=terms.public_key,
             spot=chosen.spot,
+            accelerator=chosen.accelerator,
+            accelerator_count=chosen.accelerator_count,
             image=terms.images.get(chosen.region, terms.image),
             disk_gib=terms.disk_gib,
             disk_tier=terms.disk_tier,

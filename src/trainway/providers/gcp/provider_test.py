@@ -12,6 +12,7 @@ from trainway.providers.errors import ProviderError, Scope, Trouble
 from trainway.providers.gcp.provider import GcpProvider, Login, google_login
 from trainway.providers.gcp.requests import bulk_insert, complaint, firewalls
 from trainway.providers.gcp.stand_in_testing import (
+    HOST,
     PROJECT,
     REGION,
     TYPE,
@@ -133,13 +134,37 @@ def test_what_is_given_is_used() -> None:
     assert rules[2]["allowed"] == [{"IPProtocol": "tcp", "ports": ["8080", "9000-9010"]}]
 
 
-def test_a_type_whose_gpus_would_be_missing_is_refused(
-    cloud: GcpStandIn, provider: Provider
-) -> None:
-    with pytest.raises(ProviderError, match="n1-standard-8 is not made") as caught:
-        provider.create(gang(PLACE, "n1-standard-8"))
+def test_gpus_are_attached_to_types_that_have_none() -> None:
+    t4 = replace(gang(PLACE, "n1-standard-8"), accelerator="T4", accelerator_count=2)
+    built = bulk_insert(t4)["instanceProperties"]
+    assert built["machineType"] == "n1-standard-8"
+    assert built["guestAccelerators"] == [
+        {"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 2}
+    ]
+    assert built["scheduling"] == {"onHostMaintenance": "TERMINATE", "automaticRestart": False}
+    assert "deeplearning" in built["disks"][0]["initializeParams"]["sourceImage"]
+
+    plain = bulk_insert(gang(PLACE, "n1-standard-8"))["instanceProperties"]
+    assert "guestAccelerators" not in plain
+    assert plain["scheduling"] == {"automaticRestart": False}
+    built_in = replace(gang(PLACE, "a2-highgpu-1g"), accelerator="A100", accelerator_count=1)
+    assert "guestAccelerators" not in bulk_insert(built_in)["instanceProperties"]
+
+
+def test_a_gpu_that_cannot_be_attached_is_refused(cloud: GcpStandIn, provider: Provider) -> None:
+    request = replace(gang(PLACE, HOST), accelerator="K80", accelerator_count=1)
+    with pytest.raises(ProviderError, match="attaches no K80 to n1-standard-8") as caught:
+        provider.create(request)
     assert caught.value.scope is Scope.INSTANCE_TYPE
     assert cloud.calls == []
+
+
+def test_a_host_is_made_where_its_gpus_are(cloud: GcpStandIn, provider: Provider) -> None:
+    request = replace(gang(Place(REGION), HOST), accelerator="T4", accelerator_count=1)
+    made = provider.create(request)
+    assert {each.place.zone for each in made} == {ZONES[2]}
+    gpus = [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]
+    assert [each["guestAccelerators"] for each in cloud.machines.values()] == [gpus, gpus]
 
 
 def test_a_full_zone_is_followed_by_the_next(cloud: GcpStandIn, provider: Provider) -> None:

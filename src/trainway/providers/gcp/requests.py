@@ -43,6 +43,12 @@ LEARNING: Final = (
     "common-cu128-ubuntu-2204-nvidia-570"
 )
 GPU_TYPES: Final = ("a2-", "a3-", "a4-", "g2-")
+ATTACHING: Final = "n1-"
+"""Types to which GPUs are attached, and which may be had without."""
+ATTACHED: Final[Mapping[str, str]] = {
+    name: f"nvidia-tesla-{name}" for name in ("p4", "p100", "t4", "v100")
+}
+"""What Google calls the GPUs that it attaches, by their names in catalogs."""
 ARM_TYPES: Final = ("t2a-", "c4a-", "n4a-", "a4x-")
 HYPERDISK_TYPES: Final = ("a3-ultra", "a3-mega", "a4-", "a4x-", "c4-", "c4a-", "c4d-", "n4-")
 DISKS: Final[Mapping[str, str]] = {
@@ -112,13 +118,6 @@ def request_id(request: GangRequest, zone: str) -> str:
 
 def bulk_insert(request: GangRequest) -> dict[str, Any]:
     """All machines of a gang, or none."""
-    if request.instance_type.startswith("n1-"):
-        raise ProviderError(
-            f"Google Cloud: {request.instance_type} is not made, since its GPUs are attached apart",
-            trouble=Trouble.INVALID,
-            scope=Scope.INSTANCE_TYPE,
-            hint="types that have their GPUs built in are those of A2, A3, A4 and G2",
-        )
     names: dict[str, Any] = {instance_name(request, rank): {} for rank in range(request.count)}
     marks = {key: value for key, value in tags(request, 0).items() if LABEL.fullmatch(key)}
     del marks[RANK_TAG]
@@ -133,6 +132,8 @@ def bulk_insert(request: GangRequest) -> dict[str, Any]:
         "networkInterfaces": [interface(request)],
         "scheduling": scheduling(request),
     }
+    if gpus := attached(request):
+        properties["guestAccelerators"] = gpus
     if account := request.settings.get("service_account"):
         scopes = ["https://www.googleapis.com/auth/cloud-platform"]
         properties["serviceAccounts"] = [{"email": account, "scopes": scopes}]
@@ -148,6 +149,26 @@ def bulk_insert(request: GangRequest) -> dict[str, Any]:
         "perInstanceProperties": names,
         "instanceProperties": properties,
     }
+
+
+def attached(request: GangRequest) -> list[dict[str, Any]]:
+    """The GPUs of each machine that are not built in."""
+    if not request.accelerator or not request.instance_type.startswith(ATTACHING):
+        return []
+    kind = ATTACHED.get(request.accelerator.lower())
+    if kind is None:
+        raise ProviderError(
+            f"Google Cloud attaches no {request.accelerator} to {request.instance_type}",
+            trouble=Trouble.INVALID,
+            scope=Scope.INSTANCE_TYPE,
+            hint=f"it attaches {', '.join(name.upper() for name in ATTACHED)}",
+        )
+    return [{"acceleratorType": kind, "acceleratorCount": request.accelerator_count}]
+
+
+def has_gpus(request: GangRequest) -> bool:
+    """Whether machines have GPUs, built in or attached."""
+    return bool(attached(request)) or request.instance_type.startswith(GPU_TYPES)
 
 
 def disk(request: GangRequest) -> dict[str, Any]:
@@ -174,7 +195,7 @@ def image(request: GangRequest) -> str:
     """Google's own, for the processor and the GPUs of a type."""
     if request.instance_type.startswith(ARM_TYPES):
         return UBUNTU.format(cpu="arm64")
-    if request.instance_type.startswith(GPU_TYPES):
+    if has_gpus(request):
         return LEARNING
     return UBUNTU.format(cpu="amd64")
 
@@ -199,7 +220,7 @@ def scheduling(request: GangRequest) -> dict[str, Any]:
             "onHostMaintenance": "TERMINATE",
             "automaticRestart": False,
         }
-    if request.instance_type.startswith(GPU_TYPES):
+    if has_gpus(request):
         return {"onHostMaintenance": "TERMINATE", "automaticRestart": False}
     return {"automaticRestart": False}
 

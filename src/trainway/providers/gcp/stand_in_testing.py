@@ -10,12 +10,16 @@ PROJECT = "my-project"
 REGION, ZONE = "us-central1", "us-central1-b"
 ZONES = [f"{REGION}-{letter}" for letter in "abc"]
 TYPE = "n2-standard-8"
+HOST = "n1-standard-8"
+GPUS = {ZONES[2]: "nvidia-tesla-t4"}
+"""Where GPUs can be attached, and which."""
 BASE = "https://www.googleapis.com/compute/v1/projects/my-project"
 FIXED = {
     "": {"name": PROJECT},
     "/regions": {"items": [{"name": REGION}, {"name": "europe-west4"}]},
     f"/regions/{REGION}": {"zones": [f"{BASE}/zones/{zone}" for zone in ZONES]},
 }
+SHOWN = ("labels", "metadata", "scheduling", "guestAccelerators")
 WORDS = re.compile(r'labels\.([a-z-]+)="([^"]*)"')
 
 
@@ -87,8 +91,13 @@ class GcpStandIn(StandIn):
         if known:
             return 200, self.operations[known]
         given = call.body["instanceProperties"]
-        if given["machineType"] != TYPE:
+        if given["machineType"] not in (TYPE, HOST):
             return problem(400, "invalid", "Invalid value for field 'machineType'.")
+        for gpus in given.get("guestAccelerators", []):
+            if gpus["acceleratorType"] != GPUS.get(zone):
+                return problem(404, "notFound", f"{zone} has no {gpus['acceleratorType']}.")
+            if given["scheduling"].get("onHostMaintenance") != "TERMINATE":
+                return problem(400, "invalid", "Instances with GPUs do not migrate.")
         error = {"code": "ZONE_RESOURCE_POOL_EXHAUSTED", "message": f"{zone} has no room."}
         if zone in self.full:
             return 200, self._operation(zone, error={"errors": [error]}, httpErrorStatusCode=503)
@@ -98,7 +107,7 @@ class GcpStandIn(StandIn):
                 "zone": f"{BASE}/zones/{zone}",
                 "status": "PROVISIONING",
                 "machineType": f"{BASE}/zones/{zone}/machineTypes/{given['machineType']}",
-                **{key: given[key] for key in ("labels", "metadata", "scheduling")},
+                **{key: given[key] for key in SHOWN if key in given},
             }
         made = self._operation(zone)
         self.seen[call.query["requestId"]] = made["name"]
