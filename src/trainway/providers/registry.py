@@ -15,6 +15,7 @@ from trainway.providers.base import Provider
 GROUP: Final = "trainway.providers"
 BUILTIN: Final[Mapping[str, str]] = {
     "aws": "trainway.providers.aws.provider:AwsProvider",
+    "azure": "trainway.providers.azure.provider:AzureProvider",
     "gcp": "trainway.providers.gcp.provider:GcpProvider",
     "lambda": "trainway.providers.lambda_cloud.provider:LambdaProvider",
     "runpod": "trainway.providers.runpod.provider:RunpodProvider",

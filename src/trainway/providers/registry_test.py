@@ -24,7 +24,7 @@ def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.Mon
     assert caught.value.hint == "pip install 'trainway[aws]'"
 
 
-@pytest.mark.parametrize("cloud", ["gcp", "lambda", "runpod"])
+@pytest.mark.parametrize("cloud", ["azure", "gcp", "lambda", "runpod"])
 def test_a_provider_is_made_without_asking_anybody(cloud: str) -> None:
     assert registry.provider(cloud).cloud == cloud
 

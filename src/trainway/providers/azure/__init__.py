@@ -1,0 +1,1 @@
+"""Microsoft Azure, over its REST API. README.md says what was tried against what."""
