@@ -1,7 +1,9 @@
 """Who one is at Azure: a token of azure-identity, and the subscription that pays."""
 
 import json
+import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +19,9 @@ SUBSCRIPTION: Final = "AZURE_SUBSCRIPTION_ID"
 FOLDER: Final = "AZURE_CONFIG_DIR"
 PROFILE: Final = "azureProfile.json"
 EARLY_S: Final = 300.0
+_TALKATIVE: Final = ("azure", "msal")
+_REASON: Final = re.compile(r"AADSTS[0-9]+: [^\r\n]*?(?=\.|\r|\n|$)")
+"""What Microsoft says of a login that it refuses, among all that was tried."""
 
 
 @dataclass(frozen=True)
@@ -34,28 +39,39 @@ def azure_login() -> Callable[[], Login]:
     from azure.core.exceptions import AzureError  # noqa: PLC0415 - slow, and an extra
     from azure.identity import DefaultAzureCredential  # noqa: PLC0415 - slow, and an extra
 
+    for name in _TALKATIVE:  # they tell of each request, and of all that they have not found
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     lock = threading.Lock()
     kept: dict[str, Any] = {"expires": 0.0}
 
     def login() -> Login:
         with lock:  # `az` is a program, which is not to be started for each request
-            if time.time() > kept["expires"] - EARLY_S:
-                try:
-                    if "credential" not in kept:
-                        kept["credential"] = DefaultAzureCredential(
-                            exclude_powershell_credential=True,
-                            exclude_developer_cli_credential=True,
-                            exclude_shared_token_cache_credential=True,
-                            exclude_visual_studio_code_credential=True,
-                        )
-                    found = kept["credential"].get_token(SCOPE)
-                except AzureError as error:
-                    kept.pop("credential", None)
-                    raise no_credentials("nobody is logged in") from error
+            now = time.time()
+            if now < kept["expires"] - EARLY_S:
+                return chosen(str(kept["token"]))
+            try:
+                if "credential" not in kept:
+                    kept["credential"] = DefaultAzureCredential(
+                        exclude_powershell_credential=True,
+                        exclude_developer_cli_credential=True,
+                        exclude_shared_token_cache_credential=True,
+                        exclude_visual_studio_code_credential=True,
+                    )
+                found = kept["credential"].get_token(SCOPE)
+            except AzureError as error:
+                kept.pop("credential", None)
+                if now >= kept["expires"]:
+                    raise no_credentials(_reason(str(error))) from error
+            else:
                 kept.update(token=found.token, expires=float(found.expires_on))
             return chosen(str(kept["token"]))
 
     return login
+
+
+def _reason(told: str) -> str:
+    found = _REASON.search(told)
+    return found[0] if found else "nobody is logged in"
 
 
 def chosen(token: str) -> Login:

@@ -1,6 +1,7 @@
 """Azure, against a stand-in that was written from its documentation."""
 
 import sys
+import time
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
@@ -271,7 +272,8 @@ def test_a_token_is_kept_until_it_is_old(monkeypatch: pytest.MonkeyPatch) -> Non
     class AzureError(Exception):
         pass
 
-    given = iter([(0.0, "old"), (9e9, "new")])
+    soon = time.time() + 60
+    given = iter([(0.0, "old"), (soon, "brief"), (0.0, ""), (9e9, "new")])
 
     class DefaultAzureCredential:
         def __init__(self, **_: object) -> None:
@@ -281,7 +283,7 @@ def test_a_token_is_kept_until_it_is_old(monkeypatch: pytest.MonkeyPatch) -> Non
             assert scope == "https://management.azure.com/.default"
             expires, token = next(given, (0.0, ""))
             if not token:
-                raise AzureError("DefaultAzureCredential failed")
+                raise AzureError("It failed.\nAADSTS7000215: Invalid client secret. Trace: 1\n")
             return SimpleNamespace(token=token, expires_on=expires)
 
     for name, found in (
@@ -292,7 +294,7 @@ def test_a_token_is_kept_until_it_is_old(monkeypatch: pytest.MonkeyPatch) -> Non
         setattr(module, found.__name__, found)
         monkeypatch.setitem(sys.modules, name, module)
     login = azure_login()
-    assert [login().token for _ in range(3)] == ["old", "new", "new"]
-    with pytest.raises(ProviderError, match="nobody is logged in") as caught:
+    assert [login().token for _ in range(5)] == ["old", "brief", "brief", "new", "new"]
+    with pytest.raises(ProviderError, match=r"AADSTS7000215: Invalid client secret$") as caught:
         azure_login()()
     assert "az login" in (caught.value.hint or "")

@@ -61,7 +61,7 @@ FIREWALL: Final = "providers/Microsoft.Network/networkSecurityGroups/trainway"
 MACHINE: Final = "providers/Microsoft.Compute/virtualMachines"
 ADDRESSES: Final = "10.0.0.0/16"
 ANYWHERE: Final = "*"
-_BAD_IN_TAGS: Final = re.compile(r"[<>%&\\?/]")
+_TAG: Final = re.compile(r"(?!microsoft|azure|windows)[^<>%&\\?/]{1,512}", re.IGNORECASE)
 
 
 def group_name(request: GangRequest) -> str:
@@ -81,11 +81,7 @@ def _slug(text: str, most: int = 30) -> str:
 def marks(request: GangRequest, rank: int) -> dict[str, str]:
     """Our tags, and labels of the user that Azure takes."""
     found = tags(request, rank)
-    return {
-        key: value[:256]
-        for key, value in found.items()
-        if len(key) <= 512 and not _BAD_IN_TAGS.search(key)
-    }
+    return {key: value[:256] for key, value in found.items() if _TAG.fullmatch(key)}
 
 
 def owned_by(owner: str) -> str:
@@ -250,7 +246,11 @@ def interface(request: GangRequest, rank: int, size: Size, group: str) -> dict[s
         "primary": True,
         "subnet": {"id": given.get("subnet") or f"{group}/{NETWORK}/subnets/main"},
     }
-    if choice("azure", given, "address", ("public", "private")) == "public":
+    is_public = choice("azure", given, "address", ("public", "private")) == "public"
+    if not is_public and not given.get("subnet"):
+        message = "clouds.azure.address: nobody reaches private addresses of a network that is made"
+        raise _invalid(message, Scope.CLOUD, "say with clouds.azure.subnet where machines are")
+    if is_public:
         plug["publicIPAddressConfiguration"] = {
             "name": f"{machine_name(request, rank)}-address",
             "sku": {"name": "Standard", "tier": "Regional"},

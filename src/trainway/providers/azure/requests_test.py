@@ -172,7 +172,7 @@ def test_what_is_given_is_used() -> None:
         reservation="/s/reserved",
         disk_gib=500,
         disk_tier="best",
-        labels={"a/b": "no tag of Azure"},
+        labels={"a/b": "no tag of Azure", "Azure-x": "neither"},
     )
     built = virtual_machine(request, 0, H100, GROUP)
     properties = built["properties"]
@@ -181,7 +181,7 @@ def test_what_is_given_is_used() -> None:
         "type": "UserAssigned",
         "userAssignedIdentities": {"/s/identity": {}},
     }
-    assert "a/b" not in built["tags"]
+    assert not {"a/b", "Azure-x"} & set(built["tags"])
     assert properties["priority"] == "Spot"
     assert properties["evictionPolicy"] == "Delete"
     assert properties["billingProfile"] == {"maxPrice": 2.5}
@@ -231,6 +231,8 @@ def test_what_cannot_work_is_told_before_anything_is_made() -> None:
         image(replace(REQUEST, image="ubuntu"), CPU)
     with pytest.raises(ProviderError, match="Azure has no 'ultra'"):
         disk(replace(REQUEST, disk_tier="ultra"), CPU)
+    with pytest.raises(ProviderError, match="nobody reaches private addresses"):
+        virtual_machine(replace(REQUEST, settings={"address": "private"}), 0, CPU, GROUP)
     with pytest.raises(ProviderError, match="takes no disks of the tier high"):
         disk(replace(REQUEST, disk_tier="high"), replace(CPU, has_premium_disks=False))
 
@@ -251,6 +253,18 @@ def test_sizes_say_what_this_subscription_may_have() -> None:
     partly = sizes([{**plain, "restrictions": [zone]}], "eastus")["standard_d8s_v5"]
     with pytest.raises(ProviderError, match="zone 2 of eastus, only in the zones 1"):
         check_place(partly, there)
+
+
+def test_sizes_that_cannot_be_made_as_they_are_wanted_are_refused() -> None:
+    told = {"vCPUs": "8", "LowPriorityCapable": "False"}
+    found = sizes([sku("A", "f", **told)], "eastus")["a"]
+    with pytest.raises(ProviderError, match="A is not to be had as a spot machine") as caught:
+        check_place(found, replace(REQUEST, spot=True))
+    assert caught.value.spot_only
+    secret = sizes([sku("B", "f", ConfidentialComputingType="SNP")], "eastus")["b"]
+    with pytest.raises(ProviderError, match="B is a size for confidential machines") as caught:
+        check_place(secret, REQUEST)
+    assert caught.value.scope is Scope.INSTANCE_TYPE
 
 
 def test_quotas_are_counted_in_cpus() -> None:

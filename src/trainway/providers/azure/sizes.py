@@ -25,6 +25,8 @@ class Size:
     has_generation_2: bool = True
     has_premium_disks: bool = True
     has_fast_interface: bool = False
+    has_spot: bool = True
+    is_confidential: bool = False
     is_refused: bool = False
     """Whether this subscription may not have it in the region."""
     refused_zones: frozenset[str] = frozenset()
@@ -56,6 +58,8 @@ def _size(answer: Mapping[str, Any], region: str) -> Size:
         has_generation_2="V2" in str(told.get("HyperVGenerations", "V2")),
         has_premium_disks=told.get("PremiumIO", "True") == "True",
         has_fast_interface=told.get("AcceleratedNetworkingEnabled") == "True",
+        has_spot=told.get("LowPriorityCapable", "True") == "True",
+        is_confidential="ConfidentialComputingType" in told,
         is_refused=any(each.get("type") == "Location" for each in restrictions),
         refused_zones=frozenset(
             zone
@@ -88,6 +92,15 @@ def check_place(size: Size | None, request: GangRequest) -> Size:
     if size.is_refused:
         hint = "ask for access in the Azure portal, or name another region"
         raise _not_there(f"this subscription may not have {size.name} in {region}", hint)
+    if size.is_confidential:
+        raise _not_there(
+            f"{size.name} is a size for confidential machines, which are not made",
+            scope=Scope.INSTANCE_TYPE,
+        )
+    if request.spot and not size.has_spot:
+        error = _not_there(f"{size.name} is not to be had as a spot machine")
+        error.spot_only = True
+        raise error
     zone = zone_of(request)
     if zone and (zone not in size.zones or zone in size.refused_zones):
         allowed = sorted(size.zones - size.refused_zones)
@@ -96,9 +109,8 @@ def check_place(size: Size | None, request: GangRequest) -> Size:
     return size
 
 
-def _not_there(message: str, hint: str = "") -> ProviderError:
-    message = f"Azure: {message}"
-    return ProviderError(message, trouble=Trouble.INVALID, scope=Scope.REGION, hint=hint)
+def _not_there(message: str, hint: str = "", scope: Scope = Scope.REGION) -> ProviderError:
+    return ProviderError(f"Azure: {message}", trouble=Trouble.INVALID, scope=scope, hint=hint)
 
 
 def left(usages: Iterable[Mapping[str, Any]], size: Size, *, spot: bool) -> int | None:
