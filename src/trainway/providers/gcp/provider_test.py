@@ -151,6 +151,23 @@ def test_gpus_are_attached_to_types_that_have_none() -> None:
     assert "guestAccelerators" not in bulk_insert(built_in)["instanceProperties"]
 
 
+def test_a_machine_with_built_in_gpus_gets_drivers_and_its_kind_of_disk() -> None:
+    pro = replace(gang(PLACE, "g4-standard-48"), accelerator="RTXPRO6000", accelerator_count=1)
+    built = bulk_insert(pro)["instanceProperties"]
+    assert built["scheduling"]["onHostMaintenance"] == "TERMINATE"
+    parameters = built["disks"][0]["initializeParams"]
+    assert "deeplearning" in parameters["sourceImage"]
+    assert parameters["diskType"] == "hyperdisk-balanced"
+
+
+def test_tpus_are_refused(cloud: GcpStandIn, provider: Provider) -> None:
+    request = replace(gang(PLACE, "TPU-VM"), accelerator="tpu-v5e-8", accelerator_count=1)
+    with pytest.raises(ProviderError, match="tpu-v5e-8 is not made") as caught:
+        provider.create(request)
+    assert caught.value.scope is Scope.INSTANCE_TYPE
+    assert cloud.calls == []
+
+
 def test_a_gpu_that_cannot_be_attached_is_refused(cloud: GcpStandIn, provider: Provider) -> None:
     request = replace(gang(PLACE, HOST), accelerator="K80", accelerator_count=1)
     with pytest.raises(ProviderError, match="attaches no K80 to n1-standard-8") as caught:

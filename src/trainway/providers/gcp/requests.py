@@ -42,7 +42,7 @@ LEARNING: Final = (
     "projects/deeplearning-platform-release/global/images/family/"
     "common-cu128-ubuntu-2204-nvidia-570"
 )
-GPU_TYPES: Final = ("a2-", "a3-", "a4-", "g2-")
+GPU_TYPES: Final = ("a2-", "a3-", "a4-", "g2-", "g4-")
 ATTACHING: Final = "n1-"
 """Types to which GPUs are attached, and which may be had without."""
 ATTACHED: Final[Mapping[str, str]] = {
@@ -50,7 +50,7 @@ ATTACHED: Final[Mapping[str, str]] = {
 }
 """What Google calls the GPUs that it attaches, by their names in catalogs."""
 ARM_TYPES: Final = ("t2a-", "c4a-", "n4a-", "a4x-")
-HYPERDISK_TYPES: Final = ("a3-ultra", "a3-mega", "a4-", "a4x-", "c4-", "c4a-", "c4d-", "n4-")
+HYPERDISK_TYPES: Final = ("a3-ultra", "a3-mega", "a4-", "a4x-", "c4-", "c4a-", "c4d-", "g4-", "n4-")
 DISKS: Final[Mapping[str, str]] = {
     "": "pd-balanced",
     "low": "pd-standard",
@@ -118,6 +118,12 @@ def request_id(request: GangRequest, zone: str) -> str:
 
 def bulk_insert(request: GangRequest) -> dict[str, Any]:
     """All machines of a gang, or none."""
+    if request.accelerator.lower().startswith("tpu-"):
+        raise ProviderError(
+            f"Google Cloud: {request.accelerator} is not made, only machines of Compute Engine are",
+            trouble=Trouble.INVALID,
+            scope=Scope.INSTANCE_TYPE,
+        )
     names: dict[str, Any] = {instance_name(request, rank): {} for rank in range(request.count)}
     marks = {key: value for key, value in tags(request, 0).items() if LABEL.fullmatch(key)}
     del marks[RANK_TAG]
