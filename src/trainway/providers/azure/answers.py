@@ -55,6 +55,9 @@ class Addresses:
     public: Mapping[str, str] = field(default_factory=dict)
 
 
+NOWHERE: Final = Addresses()
+
+
 def group(answer: Mapping[str, Any]) -> Group:
     """A resource group, as Azure describes it."""
     return Group(
@@ -146,11 +149,22 @@ def addresses(
     return Addresses(private, public)
 
 
-def machine(answer: Mapping[str, Any], state: str, reached: Addresses) -> Machine:
-    """A machine; `state` is its power."""
+def with_states(
+    listed: Iterable[Mapping[str, Any]], told: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """A list of machines, together with the one that tells what they are doing."""
+    views = {key(each["id"]): (each.get("properties") or {}).get("instanceView") for each in told}
+    return [
+        {**each, "properties": {**each["properties"], "instanceView": views.get(key(each["id"]))}}
+        for each in listed
+    ]
+
+
+def machine(answer: Mapping[str, Any], reached: Addresses = NOWHERE) -> Machine:
+    """A machine, as its answer with the instance view tells of it."""
     marks = answer.get("tags") or {}
     properties = answer.get("properties") or {}
-    is_ending = provisioning(answer) == DELETING
+    state = STATES.get(power(answer), MachineState.STARTING)
     rank = str(marks.get(RANK_TAG, ""))
     failed = failure(answer)
     return Machine(
@@ -159,7 +173,7 @@ def machine(answer: Mapping[str, Any], state: str, reached: Addresses) -> Machin
         cluster=str(marks.get(CLUSTER_TAG, "")),
         rank=int(rank) if rank.isdigit() else 0,
         place=Place(_region(answer), str(next(iter(answer.get("zones") or []), ""))),
-        state=MachineState.ENDING if is_ending else STATES.get(state, MachineState.STARTING),
+        state=MachineState.ENDING if provisioning(answer) == DELETING else state,
         instance_type=str((properties.get("hardwareProfile") or {}).get("vmSize") or ""),
         spot=properties.get("priority") == "Spot",
         public_address=reached.public.get(key(answer["id"]), ""),

@@ -40,7 +40,7 @@ from trainway.providers.azure.sizes import Size, check_place, left, sizes
 from trainway.providers.base import (
     CLUSTER_TAG,
     COSTS_NOTHING,
-    TOKEN_TAG,
+    OWNER_TAG,
     Ability,
     GangRequest,
     Identity,
@@ -102,7 +102,7 @@ class AzureProvider:
         require("Azure", request, MISSING)
         found = self._size(request.place.region, request.instance_type)
         size = check_place(found, request)
-        path = self._calls.group(group_name(request))
+        path = self._calls.group(group_name(request.token))
         bodies = {
             machine_name(request, rank): virtual_machine(request, rank, size, path)
             for rank in range(request.count)
@@ -112,7 +112,7 @@ class AzureProvider:
         except ProviderError as error:
             if error.scope is not Scope.NONE:
                 with suppress(ProviderError):  # `find` shows what is left of it
-                    self._remove(group_name(request))
+                    self._remove(group_name(request.token))
             if error.scope is Scope.ZONE and not request.place.zone:  # no catalog has its zones
                 error.scope = Scope.REGION
             error.spot_only |= request.spot and error.trouble is Trouble.CAPACITY
@@ -120,19 +120,16 @@ class AzureProvider:
 
     def find(self, region: str, owner: str, token: str = "") -> list[Machine]:
         """By the tags of resource groups, with all machines of ours in them."""
-        groups = {
-            each.name: each
-            for each in self._groups(region, owner)
-            if token in ("", each.tags.get(TOKEN_TAG)) and not each.is_going
-        }
+        found = self._group(owner, token) if token else self._groups(owner)
+        groups = {each.name: each for each in found if each.region == region and not each.is_going}
         if not groups:
             return []
-        listed = self._calls.pages(f"{self._calls.subscription}/{MACHINE}", COMPUTE)
-        inside = [each for each in listed if answers.group_of(each) in groups]
+        scope = self._calls.group(group_name(token)) if token else self._calls.subscription
+        inside = [each for each in self._listed(scope) if answers.group_of(each) in groups]
         used = {answers.group_of(each) for each in inside}
-        found = self._machines([each for each in inside if answers.is_ours(each)])
-        found += [answers.remains(each) for name, each in groups.items() if name not in used]
-        living = [each for each in found if each.state not in COSTS_NOTHING]
+        machines = self._machines([each for each in inside if answers.is_ours(each)], scope)
+        machines += [answers.remains(each) for name, each in groups.items() if name not in used]
+        living = [each for each in machines if each.state not in COSTS_NOTHING]
         return sorted(living, key=lambda each: (each.cluster, each.token, each.rank))
 
     def stop(self, region: str, machines: Sequence[str]) -> None:
@@ -160,8 +157,8 @@ class AzureProvider:
 
     def release(self, region: str, owner: str, cluster: str) -> None:
         """All resource groups of a cluster."""
-        for each in self._groups(region, owner):
-            if each.tags.get(CLUSTER_TAG) == cluster:
+        for each in self._groups(owner):
+            if each.region == region and each.tags.get(CLUSTER_TAG) == cluster:
                 self._end_in(each.name, set())
 
     def notices(self, region: str, machines: Sequence[str]) -> list[Notice]:  # noqa: ARG002 - none
@@ -186,38 +183,45 @@ class AzureProvider:
             if len(found) < request.count:
                 raise _no_room(f"only {len(found)} of {request.count} machines are left")
             if all(map(answers.has_room, found)):
-                nowhere = answers.Addresses()
-                return [answers.machine(each, answers.power(each), nowhere) for each in found]
+                return [answers.machine(each) for each in found]
         raise _no_room("it has not found room for the machines in a quarter of an hour")
 
     def _look(self, group: str, name: str) -> dict[str, Any] | None:
         query = {"$expand": "instanceView"}
         return self._calls.seen(f"{group}/{MACHINE}/{name}", COMPUTE, **query)
 
-    def _groups(self, region: str, owner: str) -> list[answers.Group]:
+    def _groups(self, owner: str) -> list[answers.Group]:
         path, query = f"{self._calls.subscription}/resourcegroups", {"$filter": owned_by(owner)}
-        found = map(answers.group, self._calls.pages(path, RESOURCES, **query))
-        return [each for each in found if each.region == region]
+        return [answers.group(each) for each in self._calls.pages(path, RESOURCES, **query)]
 
-    def _machines(self, ours: Sequence[Mapping[str, Any]]) -> list[Machine]:
-        """Machines with their states and addresses; those that have shut down are deallocated."""
+    def _group(self, owner: str, token: str) -> list[answers.Group]:
+        found = self._calls.seen(self._calls.group(group_name(token)), RESOURCES)
+        groups = [answers.group(found)] if found else []
+        return [each for each in groups if each.tags.get(OWNER_TAG) == owner]
+
+    def _listed(self, scope: str) -> list[dict[str, Any]]:
+        """All machines of the subscription or of a group, with what they are doing."""
+        path = f"{scope}/{MACHINE}"
+        listed = self._calls.pages(path, COMPUTE)
+        if scope != self._calls.subscription:
+            looks = [self._look(scope, str(each["name"])) for each in listed]
+            return [each for each in looks if each is not None]
+        told = self._calls.pages(path, COMPUTE, statusOnly="true") if listed else []
+        return answers.with_states(listed, told)
+
+    def _machines(self, ours: Sequence[Mapping[str, Any]], scope: str) -> list[Machine]:
+        """Machines with their addresses; those that have shut down are deallocated."""
         if not ours:
             return []
-        path = f"{self._calls.subscription}/{MACHINE}"
-        networks = f"{self._calls.subscription}/providers/Microsoft.Network"
-        states = {
-            answers.key(each["id"]): answers.power(each)
-            for each in self._calls.pages(path, COMPUTE, statusOnly="true")
-        }
+        networks = f"{scope}/providers/Microsoft.Network"
         reached = answers.addresses(
             self._calls.pages(f"{networks}/networkInterfaces", NETWORKS),
             self._calls.pages(f"{networks}/publicIPAddresses", NETWORKS),
         )
-        found = [(each, states.get(answers.key(each["id"]), "")) for each in ours]
         with suppress(ProviderError):  # they are seen again
-            halted = [answers.machine_id(each) for each, state in found if state == answers.HALTED]
-            self._each(halted, "deallocate")
-        return [answers.machine(each, state, reached) for each, state in found]
+            halted = [each for each in ours if answers.power(each) == answers.HALTED]
+            self._each([answers.machine_id(each) for each in halted], "deallocate")
+        return [answers.machine(each, reached) for each in ours]
 
     def _end_in(self, group: str, names: set[str]) -> list[str]:
         """End machines of a group, or all of ours; and the group itself, if no other is left in it.

@@ -102,7 +102,7 @@ def test_a_refusal_of_a_later_machine_takes_the_first_with_it(
 ) -> None:
     request = gang(PLACE, TYPE)
     name = f"trainway-{request.cluster}"
-    group = f"{BASE}/resourceGroups/{name}-{request.token}"
+    group = f"{BASE}/resourceGroups/trainway-{request.token}"
     quota = problem(409, "OperationNotAllowed", "It exceeds the approved Cores quota.")
     cloud.refuse(f"PUT {group}/providers/Microsoft.Compute/virtualMachines/{name}-1", *quota)
     with pytest.raises(ProviderError, match="Cores quota") as caught:
@@ -177,6 +177,19 @@ def test_a_group_without_machines_is_seen_and_swept(
     provider.end(REGION, [left.id])
     assert provider.find(REGION, OWNER) == []
     assert cloud.living() == []
+
+
+def test_what_lists_do_not_have_yet_is_found_by_its_token(
+    cloud: AzureStandIn, provider: Provider
+) -> None:
+    cloud.lagging = True
+    request = gang(PLACE, TYPE)
+    made = ids(provider.create(request))
+    assert provider.find(REGION, OWNER) == []
+    assert ids(provider.find(REGION, OWNER, request.token)) == made
+    assert provider.find("westeurope", OWNER, request.token) == []
+    provider.end(REGION, made)
+    assert cloud.things == {}
 
 
 def test_a_machine_that_shuts_down_is_not_paid_for(cloud: AzureStandIn, provider: Provider) -> None:

@@ -64,9 +64,9 @@ ANYWHERE: Final = "*"
 _TAG: Final = re.compile(r"(?!microsoft|azure|windows)[^<>%&\\?/]{1,512}", re.IGNORECASE)
 
 
-def group_name(request: GangRequest) -> str:
-    """The resource group of a request; the same for a repeated one."""
-    return f"trainway-{_slug(request.cluster)}-{_slug(request.token, 40)}"
+def group_name(token: str) -> str:
+    """The resource group of a request, which is found by it: lists of Azure may lag behind."""
+    return f"trainway-{_slug(token, 60)}"
 
 
 def machine_name(request: GangRequest, rank: int) -> str:

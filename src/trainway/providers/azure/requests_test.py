@@ -21,7 +21,7 @@ from trainway.providers.base import GangRequest, Place
 from trainway.providers.contract_testing import KEY
 from trainway.providers.errors import ProviderError, Scope, Trouble
 
-GROUP = "/subscriptions/s/resourceGroups/trainway-train-t1"
+GROUP = "/subscriptions/s/resourceGroups/trainway-t1"
 H100 = Size("Standard_ND96isr_H100_v5", 96, gpus=8, has_fast_interface=True)
 CPU = Size("Standard_D8s_v5", 8, "standardDSv5Family", zones=frozenset("12"))
 REQUEST = GangRequest(
@@ -121,7 +121,7 @@ def test_a_group_carries_what_finds_it_again() -> None:
         },
     }
     long = replace(REQUEST, cluster="Ä" + "x" * 80, token="T" * 80)
-    assert len(group_name(long)) <= 90
+    assert len(group_name(long.token)) <= 90
     assert len(machine_name(long, 100)) <= 64
 
 

@@ -63,6 +63,8 @@ class AzureStandIn(StandIn):
     """What is in the groups, by its path in small letters."""
     failing: dict[str, str] = field(default_factory=dict)
     """The machines that are not made, by the ends of their names, and why."""
+    lagging: bool = False
+    """Whether lists of groups do not have the latest yet."""
     locked: bool = False
     """Whether no group can be deleted."""
     skus: list[dict[str, Any]] = field(default_factory=lambda: list(SKUS))
@@ -118,7 +120,8 @@ class AzureStandIn(StandIn):
             return fixed[call.path]
         if call.path == f"{BASE}/resourcegroups":
             name, value = TAGS.findall(call.query["$filter"])[0]
-            return [each for each in self.groups.values() if each["tags"].get(name) == value]
+            groups = [] if self.lagging else self.groups.values()
+            return [each for each in groups if each["tags"].get(name) == value]
         found = re.fullmatch(rf"{BASE}(/resourceGroups/[^/]+)?/providers/([^/]+/[^/]+)", call.path)
         if not found or call.method != "GET":
             return None
