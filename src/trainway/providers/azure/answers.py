@@ -124,6 +124,11 @@ def _statuses(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def is_halted(answer: Mapping[str, Any]) -> bool:
+    """Whether a machine has shut itself down; one that is being started or stopped has not."""
+    return power(answer) == HALTED and provisioning(answer) in DONE
+
+
 def has_room(answer: Mapping[str, Any]) -> bool:
     """Whether Azure has found room for a machine; from then on it can only take it away again."""
     return power(answer) == "running" or provisioning(answer) in DONE

@@ -37,24 +37,25 @@ class AzureCalls:
             "Azure", address, lambda: {"Authorization": f"Bearer {self.login().token}"}, complaint
         )
         self._lock = threading.Lock()
-        self._only = ""
+        self._subscription = ""
 
     @property
     def subscription(self) -> str:
-        """The path of the subscription that is chosen, or of the only one that there is."""
-        if named := self.login().subscription:
-            return f"/subscriptions/{named}"
+        """The path of the subscription that is chosen, or of the only one that there is.
+
+        It stays the same, whoever chooses another one meanwhile: machines would seem to be gone.
+        """
         with self._lock:
-            if not self._only:
-                found = self.pages("/subscriptions", SUBSCRIPTIONS)
-                if len(found) != 1:
-                    raise no_credentials(
-                        f"there are {len(found)} subscriptions, and none is chosen"
-                        if found
-                        else "there is no subscription"
-                    )
-                self._only = str(found[0]["subscriptionId"])
-            return f"/subscriptions/{self._only}"
+            if not self._subscription:
+                self._subscription = self.login().subscription or self._only()
+            return f"/subscriptions/{self._subscription}"
+
+    def _only(self) -> str:
+        found = self.pages("/subscriptions", SUBSCRIPTIONS)
+        if len(found) == 1:
+            return str(found[0]["subscriptionId"])
+        told = f"there are {len(found)} subscriptions, and none is chosen"
+        raise no_credentials(told if found else "there is no subscription")
 
     def group(self, name: str) -> str:
         """The path of a resource group."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from trainway.providers.azure.refusals import HINTS
 from trainway.providers.errors import ProviderError, Scope, Trouble
@@ -48,7 +48,7 @@ def azure_login() -> Callable[[], Login]:
         with lock:  # `az` is a program, which is not to be started for each request
             now = time.time()
             if now < kept["expires"] - EARLY_S:
-                return chosen(str(kept["token"]))
+                return cast("Login", kept["login"])
             try:
                 if "credential" not in kept:
                     kept["credential"] = DefaultAzureCredential(
@@ -63,8 +63,8 @@ def azure_login() -> Callable[[], Login]:
                 if now >= kept["expires"]:
                     raise no_credentials(_reason(str(error))) from error
             else:
-                kept.update(token=found.token, expires=float(found.expires_on))
-            return chosen(str(kept["token"]))
+                kept.update(login=chosen(found.token), expires=float(found.expires_on))
+            return cast("Login", kept["login"])
 
     return login
 

@@ -219,8 +219,8 @@ class AzureProvider:
             self._calls.pages(f"{networks}/publicIPAddresses", NETWORKS),
         )
         with suppress(ProviderError):  # they are seen again
-            halted = [each for each in ours if answers.power(each) == answers.HALTED]
-            self._each([answers.machine_id(each) for each in halted], "deallocate")
+            halted = [answers.machine_id(each) for each in ours if answers.is_halted(each)]
+            self._each(halted, "deallocate")
         return [answers.machine(each, reached) for each in ours]
 
     def _end_in(self, group: str, names: set[str]) -> list[str]:

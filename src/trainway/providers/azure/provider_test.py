@@ -261,6 +261,12 @@ def test_the_only_subscription_is_found(cloud: AzureStandIn) -> None:
         assert AzureProvider(calls).check().account == f"Research ({SUBSCRIPTION})"
 
 
+def test_a_subscription_that_is_chosen_meanwhile_hides_no_machines() -> None:
+    logins = [Login("secret", "a"), Login("secret", "b")]
+    calls = AzureCalls("", lambda: logins.pop(0))
+    assert [calls.subscription, calls.subscription] == ["/subscriptions/a"] * 2
+
+
 def test_the_subscription_of_the_command_az_is_used(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from trainway.providers.errors import Meaning, Scope, Trouble
 from trainway.providers.web_api import Complaint, status_meaning
 
 NO_ROOM: Final = Meaning(Trouble.CAPACITY, Scope.ZONE)
+NO_SPOT: Final = Meaning(Trouble.INVALID, Scope.CLOUD, spot_only=True)
 QUOTA: Final = Meaning(Trouble.QUOTA, Scope.REGION)
 THROTTLED: Final = Meaning(Trouble.THROTTLED, Scope.NONE)
 CREDENTIALS: Final = Meaning(Trouble.CREDENTIALS, Scope.CLOUD)
@@ -24,6 +25,9 @@ CODES: Final[Mapping[str, Meaning]] = {
     "OverconstrainedZonalAllocationRequest": NO_ROOM,
     "CapacityReservationAllocationFailed": NO_ROOM,
     "AllocationTimeout": NO_ROOM,
+    "SpotPriceGreaterThanProvidedMaxPrice": Meaning(Trouble.CAPACITY, Scope.ZONE, spot_only=True),
+    "AzureSpotFeatureNotEnabledForSubscription": NO_SPOT,
+    "MaxPriceValueInvalid": NO_SPOT,
     "QuotaExceeded": QUOTA,
     "ResourceQuotaExceeded": QUOTA,
     "PublicIPCountLimitReached": QUOTA,

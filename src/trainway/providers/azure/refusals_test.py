@@ -24,6 +24,8 @@ CASES = [
     Case(409, "SkuNotAvailable", Trouble.CAPACITY, Scope.ZONE),
     Case(409, "ZonalAllocationFailed", Trouble.CAPACITY, Scope.ZONE),
     Case(409, "AllocationFailed", Trouble.CAPACITY, Scope.ZONE),
+    Case(409, "SpotPriceGreaterThanProvidedMaxPrice", Trouble.CAPACITY, Scope.ZONE),
+    Case(409, "AzureSpotFeatureNotEnabledForSubscription", Trouble.INVALID, Scope.CLOUD),
     Case(409, "QuotaExceeded", Trouble.QUOTA, Scope.REGION),
     Case(409, "OperationNotAllowed", Trouble.QUOTA, Scope.REGION, "exceeding approved Cores quota"),
     Case(409, "OperationNotAllowed", Trouble.INVALID, Scope.ZONE, "the disk is not attached"),
@@ -46,6 +48,7 @@ def test_a_code_says_what_not_to_try_again(case: Case) -> None:
     status, answer = problem(case.status, case.code, case.message)
     error = RefusalError("Azure", status, complaint(status, answer))
     assert (error.trouble, error.scope) == (case.trouble, case.scope)
+    assert error.spot_only is ("Spot" in case.code)
 
 
 def test_people_are_told_what_to_do() -> None:

@@ -35,7 +35,7 @@ SETTINGS: Final[Mapping[str, str]] = {
 }
 MISSING: Final[Mapping[Ability, str]] = {
     Ability.SPOT_NOTICE: "Azure tells a spot machine 30 seconds before, inside of it only",
-    Ability.FAST_NETWORK: "InfiniBand of Azure needs scale sets, which are not made",
+    Ability.FAST_NETWORK: "InfiniBand of Azure connects machines of a scale set, and none is made",
     Ability.END_BY_SHUTDOWN: "an Azure machine that shuts down is paid for until it is deallocated,"
     " which the server does",
 }
