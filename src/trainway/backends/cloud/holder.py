@@ -3,15 +3,11 @@
 Which machines these are is known when they are rented; the engine tells the agent then.
 """
 
-from typing import Final
-
 from trainway.backends.login.login_fields import COPY
 from trainway.backends.pool.network import PoolNetwork
+from trainway.backends.pool.own_agents import pool_of
 from trainway.compiler.network import JobIdentity, Network
 from trainway.json_types import Json
-
-POOLS: Final = "cloud+"
-"""What the names of pools begin with whose hosts are rented; those of others cannot."""
 
 
 class CloudHolder:
@@ -26,7 +22,7 @@ class CloudHolder:
 
     def pool(self, infra: str, cluster: str) -> str:  # noqa: ARG002 - wherever it is
         """An agent for each cluster, or for all workers of a pool: nobody else has the machines."""
-        return f"{POOLS}{cluster}"
+        return pool_of(cluster)
 
     def hosts(self, infra: str) -> list[Json]:  # noqa: ARG002 - as above
         """None yet."""

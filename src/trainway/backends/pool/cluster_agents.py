@@ -9,6 +9,7 @@ from typing import Final
 from trainway.agent.transfer.ssh_command import login
 from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.host_amounts import HostAmounts
+from trainway.backends.pool import own_agents
 from trainway.backends.pool.holders import Holders
 from trainway.backends.pool.kept import KeptClusters, KeptWorkerPools
 from trainway.backends.pool.pool_agent import PoolAgent
@@ -47,16 +48,25 @@ class ClusterAgents:
         self._kept.write(record)
 
     def forget(self, name: str) -> None:
-        """Remove what `keep` wrote."""
+        """Remove what `keep` wrote, and the agent that was there for this cluster alone."""
         self._kept.remove(name)
+        if not self._kept_pools.directory(name).exists():
+            own_agents.remove(self._home, name)
 
     def keep_pool(self, record: Json) -> None:
         """Write down what the backend of the jobs of a worker pool must know."""
         self._kept_pools.write(record)
 
     def forget_pool(self, name: str) -> None:
-        """Remove what `keep_pool` wrote."""
+        """Remove what `keep_pool` wrote, and the agent that was there for its workers alone."""
         self._kept_pools.remove(name)
+        if not self._kept.directory(name).exists():
+            own_agents.remove(self._home, name)
+
+    def tidy(self) -> None:
+        """Remove agents of rented machines that are there for nothing any more."""
+        wanted = {*self._kept.names(), *self._kept_pools.names()}
+        own_agents.tidy(self._home, wanted.__contains__)
 
     def directory(self, name: str) -> str:
         """The folder of a cluster on this machine."""
@@ -161,7 +171,7 @@ class ClusterAgents:
 
     def _agent(self, pool: str) -> PoolAgent:
         if pool not in self._agents:
-            self._agents[pool] = PoolAgent(self._home / "pools" / pool)
+            self._agents[pool] = PoolAgent(self._home / own_agents.POOLS / pool)
         return self._agents[pool]
 
 

@@ -51,6 +51,28 @@ def test_hosts_are_waited_for_until_each_has_said_something(tmp_path: Path) -> N
     ]
 
 
+def test_an_agent_for_one_cluster_leaves_nothing(tmp_path: Path) -> None:
+    agents = ClusterAgents(tmp_path, Holders(no_backends))
+    for name in ("dev", "killed", "workers", "workers-1", "idle"):
+        pool = tmp_path / "pools" / f"cloud+{name}"
+        pool.mkdir(parents=True)
+        (pool / "state.jsonl").write_text("{}\n")
+    (tmp_path / "pools" / "lab").mkdir()
+    agents.keep({"name": "dev"})
+    agents.keep({"name": "workers-1"})
+    agents.keep_pool({"name": "workers"})
+    agents.keep_pool({"name": "idle"})
+
+    agents.forget("dev")
+    assert not (tmp_path / "pools" / "cloud+dev").exists()
+    agents.tidy()
+    left = {"cloud+workers", "cloud+workers-1", "cloud+idle", "lab"}
+    assert {path.name for path in (tmp_path / "pools").iterdir()} == left
+    agents.forget("workers-1")
+    agents.forget_pool("workers")
+    assert {path.name for path in (tmp_path / "pools").iterdir()} == {"cloud+idle", "lab"}
+
+
 def test_nothing_is_said_of_a_pool_with_a_host_that_is_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
