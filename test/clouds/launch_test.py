@@ -26,7 +26,9 @@ def user(paired_cloud: MotoCloud, tmp_path: Path) -> Iterator[Installation]:
     home.mkdir()
     catalog.mkdir()
     (catalog / "aws.csv").write_text(CATALOG)
-    (home / "config.yaml").write_text(yaml.safe_dump({"clouds": {"aws": {"user": "root"}}}))
+    (home / "config.yaml").write_text(
+        yaml.safe_dump({"clouds": {"aws": {"user": "root", "shutdown_command": "true"}}})
+    )
     variables = {
         "TRAINWAY_CATALOG": str(catalog),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from trainway.providers.base import Ability, GangRequest
+from trainway.providers.base import Ability, GangRequest, MachineState
 from trainway.providers.errors import ProviderError, Scope, Trouble
 
 
@@ -27,3 +27,15 @@ def require(cloud: str, request: GangRequest, missing: Mapping[Ability, str]) ->
             raise ProviderError(
                 f"{cloud}: {missing[ability]}", trouble=Trouble.INVALID, scope=Scope.CLOUD
             )
+
+
+def shutdown_effect(
+    missing: Mapping[Ability, str], *, ends: bool, spot: bool
+) -> MachineState | None:
+    """What becomes of a machine that shuts itself down; None: it is paid for all the same.
+
+    `ends` is what was asked for when it was made. Spot machines end wherever machines can end so.
+    """
+    if (ends or spot) and Ability.END_BY_SHUTDOWN not in missing:
+        return MachineState.ENDED
+    return None if Ability.STOP_BY_SHUTDOWN in missing else MachineState.STOPPED

@@ -35,6 +35,8 @@ class Ability(StrEnum):
     QUOTA = "quota"
     END_BY_SHUTDOWN = "end-by-shutdown"
     """A machine that shuts itself down is ended, and costs nothing from then on."""
+    STOP_BY_SHUTDOWN = "stop-by-shutdown"
+    """A machine that shuts itself down is stopped, and costs no more than its disk."""
 
 
 class MachineState(StrEnum):

@@ -5,10 +5,13 @@ clouds:
     regions: [us-east-1, us-west-2]
     enabled_regions: [eu-south-1]
     vpc: vpc-0a1b2c
+    unattended_minutes: 60
+    shutdown_command: poweroff
 
 What else a cloud takes is known to its provider, which is not loaded for this.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -18,6 +21,11 @@ from trainway.schema.shape import Either, Flag, Items, Number, Table, Text
 
 REGIONS: Final = "regions"
 ENABLED: Final = "enabled_regions"
+UNATTENDED: Final = "unattended_minutes"
+SHUTDOWN: Final = "shutdown_command"
+UNATTENDED_MINUTES: Final = 60.0
+_OURS: Final = (REGIONS, ENABLED, UNATTENDED, SHUTDOWN)
+"""What no provider gets."""
 _NAME: Final = r"[a-z][-a-z0-9]{0,62}"
 _REGION: Final = Text(r"[A-Za-z0-9][-A-Za-z0-9_ ]{0,62}", "must be the name of a region")
 _VALUE: Final = Either((Text(), Number(), Flag(), Items(_REGION)))
@@ -34,6 +42,10 @@ class CloudSettings:
     """Regions that had to be enabled for the account, and are."""
     values: Mapping[str, str] = field(default_factory=dict)
     """What its provider gets: networks, key pairs and the like."""
+    unattended_minutes: float = UNATTENDED_MINUTES
+    """How long a machine that has nothing to do waits for a server that is not heard."""
+    shutdown_command: str = ""
+    """What shuts a machine down, as a line of a shell; empty: what Linux has for it."""
 
 
 def errors(section: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
@@ -44,6 +56,10 @@ def errors(section: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
             if (name in (REGIONS, ENABLED)) != isinstance(value, list) and value is not None:
                 wanted = "a list of regions" if name in (REGIONS, ENABLED) else "one value"
                 yield invalid(here, value, f"must be {wanted}")
+            elif name == UNATTENDED and value is not None and not _is_time(value):
+                yield invalid(here, value, "must be a number of minutes above 0")
+            elif name == SHUTDOWN and value is not None and not isinstance(value, str):
+                yield invalid(here, value, "must be a line of a shell")
 
 
 def settings_of(section: Mapping[str, Any]) -> dict[str, CloudSettings]:
@@ -55,11 +71,20 @@ def _settings(section: Mapping[str, Any]) -> CloudSettings:
     values = {
         name: _text(value)
         for name, value in section.items()
-        if value is not None and name not in (REGIONS, ENABLED)
+        if value is not None and name not in _OURS
     }
     return CloudSettings(
-        frozenset(section.get(REGIONS) or ()), frozenset(section.get(ENABLED) or ()), values
+        frozenset(section.get(REGIONS) or ()),
+        frozenset(section.get(ENABLED) or ()),
+        values,
+        float(section.get(UNATTENDED) or UNATTENDED_MINUTES),
+        str(section.get(SHUTDOWN) or ""),
     )
+
+
+def _is_time(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 < float(str(value)) < math.inf
 
 
 def _text(value: object) -> str:

@@ -21,6 +21,9 @@ CASES = (
     Case("a list of networks", {"aws": {"vpc": ["a", "b"]}}, "must be one value"),
     Case("no cloud", {"AWS!": {}}, "each name must match"),
     Case("no map", {"aws": "yes"}, "must be a map"),
+    Case("no time", {"aws": {"unattended_minutes": 0}}, "a number of minutes above 0"),
+    Case("a word for a time", {"aws": {"unattended_minutes": "soon"}}, "a number of minutes"),
+    Case("a number for a command", {"aws": {"shutdown_command": 1}}, "a line of a shell"),
     Case("a path for a region", {"aws": {"regions": ["../x"]}}, "the name of a region"),
 )
 
@@ -37,6 +40,7 @@ def test_settings_are_text_and_regions_are_lists() -> None:
     section = {
         "aws": {"regions": ["us-east-1"], "vpc": "vpc-1", "public_address": False, "size": 3},
         "gcp": None,
+        "azure": {"unattended_minutes": 5, "shutdown_command": "poweroff"},
     }
 
     assert not list(check(SHAPE, section, ()))
@@ -45,4 +49,5 @@ def test_settings_are_text_and_regions_are_lists() -> None:
     assert settings_of(section) == {
         "aws": CloudSettings(frozenset({"us-east-1"}), frozenset(), values),
         "gcp": CloudSettings(),
+        "azure": CloudSettings(unattended_minutes=5.0, shutdown_command="poweroff"),
     }

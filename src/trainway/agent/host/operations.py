@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from trainway.agent.transfer.connection import Connection
     from trainway.agent.transfer.frames import (
         Arrived,
+        Attend,
         Echo,
         Fence,
         ForgetCluster,
@@ -80,6 +81,8 @@ class Operations:
         self._owners: dict[str, Owner] = {}
         self.on_pod: Callable[[], None] = lambda: None
         """Called when a pod changed."""
+        self.on_attend: Callable[[Attend], None] = lambda _frame: None
+        """Called when a server says that it is there."""
         self._waiting_jobs: dict[str, Connection] = {}
         self._holdings = Holdings(machine.home, machine.clock.now, shared, self._processes)
         self._asking: dict[tuple[str, str], Hold] = {}
@@ -278,6 +281,10 @@ class Operations:
             home = self._machine.home
             folders = cluster_directory.folders(home, cluster, os.path.expanduser("~"))
             self._machine.discard(folders)
+
+    def _op_attend(self, _connection: Connection, frame: Attend) -> None:
+        """Take note that a server is there."""
+        self.on_attend(frame)
 
     def _op_echo(self, connection: Connection, frame: Echo) -> None:
         """Say that this host is there, on behalf of a job."""

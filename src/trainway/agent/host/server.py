@@ -29,6 +29,7 @@ from trainway.agent.host.join_server import JoinServer
 from trainway.agent.host.machine import PROGRAMS, Machine
 from trainway.agent.host.operations import Operations
 from trainway.agent.host.registry import JobRegistry
+from trainway.agent.host.self_shutdown import SelfShutdown
 from trainway.agent.host.shared_holdings import SharedHoldings, machine_root
 from trainway.agent.kubelet import process_tree
 from trainway.agent.kubelet.processes import ProcessTable
@@ -84,6 +85,8 @@ class HostServer:
         self._operations = Operations(machine, self._registry, blobs, {**facts(), **here}, others)
         self._joins = JoinServer(home, loop, machine.processes, self._registry.pod)
         self._operations.on_pod = self._on_pod
+        self._shutdown = SelfShutdown(home, machine.processes, environment)
+        self._operations.on_attend = self._shutdown.attend
         self._connections: dict[Connection, tuple[int, float]] = {}
         """How many frames had come over each connection when it was last heard, and when."""
         self._needed_at = clock.now()
@@ -146,7 +149,8 @@ class HostServer:
         for job in self._registry.live():
             if job.is_removed:
                 job.kill("Removed", "the files of the job were removed")
-        if self._connections or self._registry.busy:
+        self._shutdown.look(busy=self._registry.busy)
+        if self._connections or self._registry.busy or self._shutdown.is_on:
             self._needed_at = now
         if now - self._needed_at >= self._idle or os.fstat(self._home.fd).st_nlink == 0:
             self._leave()

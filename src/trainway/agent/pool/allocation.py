@@ -65,6 +65,8 @@ class Allocation:
         """The CPUs, memory and GPUs of each node."""
         self.autostop: Autostop | None = autostop.read(data.get("autostop"))
         self.message = str(data.get("message") or "")
+        self.reason = ""
+        """Why it is being released, if there is more to say than that somebody wanted it."""
         self.had_job = bool(data.get("hadJob"))
         self.slurm: Json = data.get("slurm") or {}
         """What is known of its job, where it holds an allocation of Slurm; see `holding`."""
@@ -152,7 +154,7 @@ class Allocation:
         """Begin anew: with these nodes, or waiting for some."""
         state = AllocationState.INIT if placement is None else AllocationState.UP
         self._become(state, placement)
-        self.message = ""
+        self.message = self.reason = ""
         self.idle_since = None
         self.had_job = False
 

@@ -7,7 +7,7 @@ behind it. A job that would not fit on the empty cluster holds back nobody.
     {"op": "allocate", "cluster": {"name", "id", "nodes", "cpus", "memory", "gpus", "autostop",
                                    "given", "slurm"?}}
                                   answered at once, or when Slurm has it; the nodes may come later
-    {"op": "release", "cluster": NAME, "stop": bool, "purge"?: bool}
+    {"op": "release", "cluster": NAME, "stop": bool, "purge"?: bool, "message"?: WHY}
                                   answered when none of its jobs runs any more, or with why not;
                                   with `purge` it is given back as soon as that is possible
     {"op": "start", "cluster": NAME, "placement"?}      with it, these are its nodes
@@ -126,12 +126,14 @@ class Clusters:
                 answer({"ok": False, "code": "not_found", "error": f"there is no cluster {name}"})
             elif operation == "release":
                 stop, insist = bool(request.get("stop")), bool(request.get("purge"))
+                allocation.reason = str(request.get("message") or "")
                 self._release(allocation, stop=stop, answer=answer, insist=insist)
             elif operation == "start":
                 self._start(allocation, request, answer)
             else:
                 allocation.autostop = autostop.read(request)
                 self._changed(allocation)
+                self._pool.attendance.tell()
                 self._look(allocation)
                 answer(self._answer(allocation))
 
@@ -167,6 +169,7 @@ class Clusters:
             given = request.get("placement")
             allocation.start(Placement.from_json(given) if given else None)
             self._changed(allocation)
+            self._pool.attendance.tell()
             self._look(allocation)
             self._pool.schedule()
             if allocation.slurm:
@@ -335,7 +338,7 @@ class Clusters:
     def _released(self, allocation: Allocation, *, stop: bool) -> None:
         if self._clusters.get(allocation.name) is not allocation:
             return
-        self._stop(allocation)
+        self._stop(allocation, allocation.reason)
         if stop:
             self._changed(allocation)
         else:

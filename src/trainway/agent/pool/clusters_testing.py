@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from trainway.agent.pool.attendance import Attendance
 from trainway.agent.pool.clusters import Clusters
 from trainway.agent.pool.placement import Placement
 from trainway.json_types import Json
@@ -78,7 +79,9 @@ class FakeHost:
 
     address: str = "10.0.0.1"
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "this") -> None:
+        self.name = name
+        self.settings: Json = {}
         self.told: list[Json] = []
 
     def send(self, frame: Json) -> bool:
@@ -127,6 +130,8 @@ class FakePool:
         self.timers: list[FakeTimer] = []
         self.orders = 0
         self.only = FakeHost()
+        self.attendance = Attendance(self)
+        self.is_attended = True
         self.clusters = Clusters(self, lambda _clusters: self.holder)
 
     loop = property(lambda self: self)

@@ -14,6 +14,7 @@ from zlib import crc32
 from trainway.agent.base.clock import rfc3339
 from trainway.agent.base.directory import Directory
 from trainway.agent.host.facts import user
+from trainway.agent.pool.attendance import Attendance
 from trainway.agent.pool.clusters import Clusters
 from trainway.agent.pool.drains import Drains
 from trainway.agent.pool.gang import Gang
@@ -69,6 +70,7 @@ class Pool(HostsListener):
         self._hosts.client = f"{user()}@{os.uname().nodename}"
         self._scheduler = Scheduler(self, self._hosts, self._ledger)
         self.clusters = Clusters(self, self._slurm)
+        self.attendance = Attendance(self)
 
     def _slurm(self, clusters: Clusters) -> AllocationHolder:
         """Who asks Slurm for allocations."""
@@ -85,6 +87,7 @@ class Pool(HostsListener):
         self.clusters.begin()
         self._hosts.configure(self._state.hosts, self._hosts_in_use())
         self.drains.look()
+        self.attendance.look()
         self.schedule()
 
     def _adopt(self, record: Json) -> None:
@@ -110,10 +113,14 @@ class Pool(HostsListener):
             self._scheduler.reservations.know(gang, gang.placement)
 
     @property
+    def is_attended(self) -> bool:
+        """Whether a server listens to us."""
+        return self.socket is not None and self.socket.clients > 0
+
+    @property
     def is_idle(self) -> bool:
         """Whether there is no job, no cluster and no client."""
-        clients = self.socket.clients if self.socket is not None else 0
-        return not self._gangs and not self.clusters.busy and not clients
+        return not self._gangs and not self.clusters.busy and not self.is_attended
 
     def close(self) -> None:
         """Leave; what runs on the hosts runs on."""
@@ -215,6 +222,7 @@ class Pool(HostsListener):
         """A host came or went."""
         if state == UP:
             self._remove_strangers(host)
+            self.attendance.tell()
             self._scheduler.reservations.connected(host.name)
         elif state == LOST:
             self._scheduler.reservations.lost(host.name)

@@ -72,6 +72,16 @@ if TYPE_CHECKING:
 
         op: Literal["ping"]
 
+    class Attend(TypedDict):
+        """Says to a rented machine that its server is there, and what to do once it is not."""
+
+        op: Literal["attend"]
+        seconds: float | None
+        """How long nobody may be heard, and nothing run, before the machine shuts itself down;
+        None: it never does."""
+        command: NotRequired[str]
+        """What shuts it down, as a line of a shell that root runs; empty: `shutdown -h now`."""
+
     class HoldLimits(TypedDict, total=False):
         """What a client takes a host to have for jobs."""
 
@@ -245,6 +255,7 @@ if TYPE_CHECKING:
     HostRequest = (
         Hello
         | Ping
+        | Attend
         | Hold
         | Release
         | ForgetCluster

@@ -39,6 +39,10 @@ class Agents(Protocol):
         """Remove what `keep_pool` wrote."""
         ...
 
+    def tidy(self) -> None:
+        """Remove what agents of rented machines have left that are there for nothing any more."""
+        ...
+
     def directory(self, name: str) -> str:
         """The folder of a cluster on this machine."""
         ...

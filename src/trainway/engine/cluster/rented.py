@@ -4,6 +4,7 @@ The ledger of rentals says what there is, and outlives every step in between. A 
 machines cannot be had is stopped, and says why: it costs nothing, and starting it tries again.
 """
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,11 +15,12 @@ from trainway.api.task import resources as task_resources
 from trainway.api.task.infra import Infra
 from trainway.counting import counted
 from trainway.engine.background import Background
-from trainway.engine.cluster.agents import Agents
+from trainway.engine.cluster.agents import Agents, host_name
 from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.engine.cluster.rented_hosts import told_hosts
 from trainway.engine.cluster.shape import Shape
+from trainway.engine.cluster.unattended import ends_by_shutdown, explanation, terms
 from trainway.engine.costs.rate import rates_of
 from trainway.engine.costs.rental import Rental as RentalCost
 from trainway.engine.costs.rental import rented, returned
@@ -95,8 +97,8 @@ class RentedClusters:
                 {} if _is_billed(record, rental) else rented(record, bill(rental), rental.changed)
             )
             await self._book.change(record.name, message="its machines are starting", **begun)
-            ours = [str(host["name"]) for host in told_hosts(rental, self._office().ssh_key())]
-            hosts = self._hosts_of(record.pool)
+            ours = [host_name(record.name, machine.rank) for machine in rental.machines]
+            hosts = await self._hosts_of(record.pool)
             found = await self._agents.reach(record.pool, hosts, ours, self._boot_limit_s)
             found.sort(key=lambda host: ours.index(str(host["name"])))
         except (NoOfferError, NotFoundError, ConflictError) as error:
@@ -114,11 +116,19 @@ class RentedClusters:
         await self._book.change(record.name, **columns)
         return self._book.records.get(record.name, record).changed(columns)
 
-    def _hosts_of(self, pool: str) -> list[Json]:
+    async def _hosts_of(self, pool: str) -> list[Json]:
         """The machines of all clusters that an agent keeps."""
-        names = [each.name for each in self._book.records.values() if each.pool == pool]
-        rentals = [found for name in names if (found := self._rentals.find(name))]
-        return [host for rental in rentals for host in told_hosts(rental, self._office().ssh_key())]
+        hosts, key = list[Json](), self._office().ssh_key()
+        for record in [each for each in self._book.records.values() if each.pool == pool]:
+            rental = self._rentals.find(record.name)
+            if rental is not None:
+                hosts += told_hosts(rental, key, await self._unattended(record, rental))
+        return hosts
+
+    async def _unattended(self, record: ClusterRecord, rental: Rental) -> Json | None:
+        """On which terms machines shut themselves down."""
+        settings = self._office().settings().get(rental.cloud) or CloudSettings()
+        return terms(record, rental, await self._rentals.shutdown_effect(rental), settings)
 
     async def _running(self, record: ClusterRecord) -> Rental:
         name, known = record.name, self._rentals.find(record.name)
@@ -187,17 +197,25 @@ class RentedClusters:
             verb = "takes back" if change.kind is ChangeKind.NOTICE else "has taken back"
             await self._book.note(name, message=f"{rental.cloud} {verb} {which}{when}{why}")
             return
-        with suppress(TrainwayError):  # its agent may be gone with them
-            await self._agents.ask(record.pool, "release", name, stop=True)
+        with suppress(TrainwayError):  # config.yaml may be broken now
+            why += explanation(record, await self._unattended(record, rental))
         is_gone = change.kind is ChangeKind.ENDED
         message = f"its machines {'are gone' if is_gone else 'have stopped'}{why}"
+        with suppress(TrainwayError):  # its agent may be gone with them
+            await self._agents.ask(record.pool, "release", name, stop=True, message=message)
         columns = {"state": State.STOPPED, "devices": "", "placed": "[]", "message": message}
         await self._book.note(name, **columns)
         await self._cost_ends(name)
 
     async def released(self, record: ClusterRecord) -> None:
-        """A cluster has stopped by itself, or is gone: so are its machines."""
+        """A cluster has stopped by itself, or is gone: so are its machines.
+
+        They may have stopped before it, while no server was there: then it says so.
+        """
         if is_rented(record.infra):
+            known = self._rentals.find(record.name)
+            if known is not None and known.state is RentalState.RUNNING:
+                await self._rentals.look()
             await self.release(record, stop=record.state == State.STOPPED)
 
     def begin(self) -> None:
@@ -211,6 +229,7 @@ class RentedClusters:
 
     async def _reconcile(self) -> None:
         """Release what clusters do not want any more."""
+        await asyncio.to_thread(self._agents.tidy)
         for rental in self._rentals.all():
             record = self._book.records.get(rental.cluster)
             if record is None:
@@ -255,6 +274,7 @@ def wish(
         "image": image if isinstance(image, str) else "",
         "images": {k: v for k, v in image.items() if k} if isinstance(image, dict) else {},
         "disk_gib": int(first.get("disk_size") or 0),
+        "ends_by_shutdown": ends_by_shutdown(record),
         "labels": {str(key): str(value) for key, value in (first.get("labels") or {}).items()},
         **data["terms"],
     }

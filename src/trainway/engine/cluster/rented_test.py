@@ -15,6 +15,8 @@ from trainway.engine.rental.record import Rental, RentedMachine
 from trainway.engine.rental.ssh_key import SshKey, ssh_key
 from trainway.json_types import Json
 
+KEY = SshKey("public", "/k/id", "/k")
+
 
 def record(infra: str, resources: Json, nodes: int = 2, found: str = "") -> ClusterRecord:
     shape = {"cpus": "1", "memory": "0", "gpus": 0, "accelerators": ""}
@@ -74,6 +76,7 @@ def test_terms_are_those_of_the_resources_and_of_the_command() -> None:
     assert dict(terms.labels) == {"team": "vision"}
     assert terms.public_key == "ssh-ed25519 AAA"
     assert terms.retry_until_up
+    assert not terms.ends_by_shutdown, "nobody said that it may be lost"
 
 
 @pytest.mark.parametrize(
@@ -101,13 +104,16 @@ def test_machines_are_told_as_hosts_with_a_memory_of_their_own() -> None:
         RentedMachine("i-2", 1, "", "10.0.0.5", 2222, ""),
     )
     rental = Rental(cluster="dev", token="t1", machines=machines)  # noqa: S106 - a name
-    first, second = told_hosts(rental, SshKey("public", "/k/id", "/k"))
+    first, second = told_hosts(rental, KEY)
 
     assert (first["name"], first["destination"]) == ("dev-0", "ubuntu@3.3.3.3")
     assert first["address"] == "10.0.0.4", "the other machines reach it there"
     assert (second["destination"], second["port"]) == ("10.0.0.5", 2222)
     assert "UserKnownHostsFile=/k/known_hosts-t1" in first["options"]
     assert first["identity"] == "/k/id"
+    assert "unattended" not in first, "they never shut themselves down"
+    terms = {"margin": 60.0}
+    assert {host["unattended"]["margin"] for host in told_hosts(rental, KEY, terms)} == {60.0}
 
 
 def test_the_key_of_a_server_is_made_once_and_is_private(tmp_path: Path) -> None:

@@ -70,6 +70,8 @@ class Settling:
         if found is None:
             return  # whoever follows the agent forgets it
         columns = columns_of(record, found)
+        if columns["state"] == State.STOPPED and record.state in (State.UP, State.AUTOSTOPPING):
+            await self._rented.released(record.changed(columns))  # without a server
         if columns["state"] != State.INIT:
             columns.setdefault("message", "")
         if is_rented(record.infra) and record.state == State.INIT:

@@ -38,6 +38,8 @@ class FakeAgents:
         self.asked: list[str] = []
         self.away = ""
         """Why nobody answers."""
+        self.reached: list[Json] = []
+        """The hosts that an agent was told of last."""
         self.unstartable: dict[str, list[str]] = {}
         """For an operation: why the agents that it needs cannot be started, one each."""
         self.rooms = [HostAmounts("a1", 4, 8 * 2**30, 2), HostAmounts("a2", 2, 8 * 2**30, 0)]
@@ -77,6 +79,9 @@ class FakeAgents:
         """Note it."""
         self.pools.pop(name, None)
 
+    def tidy(self) -> None:
+        """There is nothing to remove."""
+
     def directory(self, name: str) -> str:
         """A path with nothing there."""
         return f"/clusters/{name}"
@@ -94,6 +99,7 @@ class FakeAgents:
     ) -> list[Json]:
         """All are there at once, and are as large as the first room."""
         self._note("reach", pool)
+        self.reached = hosts
         one = self.rooms[0]
         amounts: Json = {"cpus": one.cpus, "memory": one.memory, "gpus": ["0", "1"]}
         return [{"name": host["name"], **amounts} for host in hosts if host["name"] in wanted]
@@ -124,7 +130,7 @@ class FakeAgents:
         if cluster is None or cluster["pool"] != pool:
             raise NotFoundError(f"there is no cluster {name!r}")
         if operation == "release":
-            cluster |= {"state": "STOPPED", "nodes": []}
+            cluster |= {"state": "STOPPED", "nodes": [], "message": more.get("message", "")}
             if not more["stop"]:
                 del self.clusters[name]
         elif operation == "autostop":

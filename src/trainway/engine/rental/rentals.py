@@ -23,7 +23,8 @@ from trainway.engine.rental.watch import RentalChange
 from trainway.engine.rental.watcher import Watcher
 from trainway.errors import ConflictError, NotFoundError
 from trainway.optimizer.request import TaskRequest
-from trainway.providers.base import Ability
+from trainway.providers.abilities import shutdown_effect
+from trainway.providers.base import Ability, MachineState
 from trainway.providers.errors import ProviderError
 
 T = TypeVar("T")
@@ -136,6 +137,12 @@ class Rentals:
             return ""
         provider = await self._around.clouds.provider(rental.cloud)
         return provider.missing().get(Ability.STOP) or ""
+
+    async def shutdown_effect(self, rental: Rental) -> MachineState | None:
+        """What becomes of machines that shut themselves down; None: they cost as much as before."""
+        provider = await self._around.clouds.provider(rental.cloud)
+        ends = rental.gang.ends_by_shutdown
+        return shutdown_effect(provider.missing(), ends=ends, spot=rental.spot)
 
     async def resume(self, cluster: str) -> Rental:
         """Start stopped machines again; their addresses may be others."""

@@ -62,7 +62,8 @@ def seen(
     if all(each.state == MachineState.STOPPED for each in alive):
         after = after.followed_by(RentalState.STOPPED)
         stopped = [each.id for each in alive]
-        return Seen(after, [RentalChange(ChangeKind.STOPPED, after, stopped)])
+        why = next((there[name].why for name in stopped if there[name].why), "")
+        return Seen(after, [RentalChange(ChangeKind.STOPPED, after, stopped, why=why)])
     changes = [
         RentalChange(ChangeKind.NOTICE, after, [each.machine], each.at, each.why)
         for each in notices

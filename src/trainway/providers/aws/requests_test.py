@@ -8,6 +8,7 @@ import pytest
 from trainway.providers.aws.instance_types import InstanceType
 from trainway.providers.aws.requests import Network, ingress, market, run_instances
 from trainway.providers.base import GangRequest, Place
+from trainway.providers.cloud_init import user_data
 from trainway.providers.errors import ProviderError, Scope, Trouble
 
 NETWORK = Network("subnet-0a1", "sg-1")
@@ -38,7 +39,7 @@ GOLDEN: dict[str, Any] = {
     "InstanceType": "m5.large",
     "ImageId": "resolve:ssm:/aws/service/canonical/ubuntu/server/24.04/stable/current/amd64/hvm/"
     "ebs-gp3/ami-id",
-    "UserData": '#cloud-config\n{"ssh_authorized_keys": ["ssh-ed25519 AAAA server"]}\n',
+    "UserData": user_data("ssh-ed25519 AAAA server", may_shut_down=True),
     "InstanceInitiatedShutdownBehavior": "terminate",
     "MetadataOptions": {"HttpTokens": "required", "HttpEndpoint": "enabled"},
     "BlockDeviceMappings": [

@@ -35,6 +35,7 @@ MISSING: Final[Mapping[Ability, str]] = {
     Ability.FAST_NETWORK: "single machines of Lambda have no fast network",
     Ability.QUOTA: "Lambda does not say its quotas",
     Ability.END_BY_SHUTDOWN: "a Lambda machine that shuts down is paid for until it is ended",
+    Ability.STOP_BY_SHUTDOWN: "a Lambda machine that shuts down is paid for until it is ended",
 }
 USER: Final = "ubuntu"
 STATES: Final[Mapping[str, MachineState]] = {

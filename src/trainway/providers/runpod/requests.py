@@ -38,6 +38,7 @@ MISSING: Final[Mapping[Ability, str]] = {
     Ability.FAST_NETWORK: "single RunPod machines have no fast network",
     Ability.QUOTA: "RunPod does not say its quotas",
     Ability.END_BY_SHUTDOWN: "a RunPod machine that shuts down is paid for until it is ended",
+    Ability.STOP_BY_SHUTDOWN: "a RunPod machine that shuts down is paid for until it is ended",
 }
 IMAGE: Final = "runpod/pytorch:2.8.0-py3.11-cuda12.8.1-cudnn-devel-ubuntu22.04"
 USER: Final = "root"
