@@ -69,7 +69,7 @@ class MotoCloud:
         return list(self._tell("calls"))
 
     def instances(self) -> list[dict[str, Any]]:
-        """All machines: id, region, state, type, address, tags."""
+        """All machines: id, region, zone, state, type, address, tags."""
         return list(self._tell("instances"))
 
     def living(self) -> list[dict[str, Any]]:

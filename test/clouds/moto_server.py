@@ -251,6 +251,7 @@ class Front:
             {
                 "id": each.id,
                 "region": region,
+                "zone": each.availability_zone,
                 "state": each.state,
                 "type": each.instance_type,
                 "address": self._hosts.address(each) or "",

@@ -39,6 +39,7 @@ from trainway.engine.cluster.settling import Settling
 from trainway.engine.cluster.shares import Shares
 from trainway.engine.live import LiveJob
 from trainway.engine.queue import GPUS, Decision, QueuedGang
+from trainway.engine.rental.interruption import Interruption
 from trainway.engine.submission import Prepared
 from trainway.engine.times import time_text
 from trainway.errors import (
@@ -80,6 +81,12 @@ class Clusters:
     def find(self, name: str) -> ClusterRecord | None:
         """One of them, if it is there."""
         return self._records.get(name)
+
+    def interruption(self, name: str) -> Interruption | None:
+        """That a cloud takes machines of one back; None: it does not."""
+        record = self._records.get(name)
+        is_one = record is not None and is_rented(record.infra)
+        return self._rented.interruption(name) if is_one else None
 
     async def start(self) -> None:
         """Take up what an earlier server knew, and what has become of it since."""

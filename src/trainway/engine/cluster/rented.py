@@ -26,6 +26,7 @@ from trainway.engine.costs.rental import Rental as RentalCost
 from trainway.engine.costs.rental import rented, returned
 from trainway.engine.queue import GPUS
 from trainway.engine.rental.errors import NoOfferError
+from trainway.engine.rental.interruption import Interruption, interruption
 from trainway.engine.rental.office import RentalOffice
 from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
 from trainway.engine.rental.rentals import Rentals
@@ -183,6 +184,12 @@ class RentedClusters:
                 f"cluster {record.name} cannot be stopped: {why}",
                 hint=f"use trainway down {record.name} to give its machines back",
             )
+
+    def interruption(self, name: str) -> Interruption | None:
+        """That a cloud takes machines of a cluster back; None: it does not."""
+        office = self._office()
+        rental = office.rentals.find(name) if office.is_open else None
+        return None if rental is None else interruption(rental)
 
     async def _heard(self, change: RentalChange) -> None:
         """Something has happened to machines without us."""

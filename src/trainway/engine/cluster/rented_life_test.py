@@ -12,36 +12,15 @@ from trainway.engine.cluster.record import State
 from trainway.engine.cluster.request import Launch
 from trainway.engine.cluster.testing import ClusterWorld
 from trainway.engine.costs.rate import rates_of
-from trainway.engine.rental.office import RentalOffice
 from trainway.engine.rental.record import RentalState
 from trainway.engine.rental.rentals import Rentals
-from trainway.engine.rental.ssh_key import SshKey
-from trainway.engine.rental.testing import RentalWorld, settled
+from trainway.engine.rental.testing import RentalWorld, StandInOffice, settled
 from trainway.errors import ConflictError, NotFoundError
 from trainway.json_types import Json
 from trainway.providers.base import Ability
-from trainway.providers.section import CloudSettings
 from trainway.providers.testing import Break, Fault
 
 WANTED: Json = {"accelerators": "H100:8", "any_of": [{"infra": "aws"}, {"infra": "gcp"}]}
-KEY = SshKey("ssh-ed25519 AAAA trainway", "/key", "/clouds")
-
-
-class Office(RentalOffice):
-    """Where the rentals of a test are had."""
-
-    def __init__(self, rentals: Rentals) -> None:
-        self.__dict__["rentals"] = rentals
-
-    @property
-    def is_open(self) -> bool:
-        return True
-
-    def ssh_key(self) -> SshKey:
-        return KEY
-
-    def settings(self) -> dict[str, CloudSettings]:
-        return {}
 
 
 class Cloud:
@@ -60,7 +39,7 @@ class Cloud:
             await self.world.engine.start()
             self.rentals, around = self.clouds.server()
             await self.rentals.start()
-            office = Office(self.rentals)
+            office = StandInOffice(self.rentals)
             context = replace(self.world.engine._around_clusters(), office=lambda: office)
             self.clusters = Clusters(context, lambda: self.world.agents)
             await self.clusters.start()

@@ -76,6 +76,10 @@ class Move:
     """When it leaves at the earliest; empty: at once."""
     anew: bool = False
     """Whether it begins anew where it is, since what it ran on there is lost."""
+    taken: str = ""
+    """Why what it ran on is taken from it, in words that its attempt keeps; empty: it is not."""
+    until: str = ""
+    """Until when that is there, so that its processes can write what they have."""
 
     def followed_by(self, step: Step, seq: int = -1) -> "Move":
         """The next step; a ValueError if the table does not allow it."""
@@ -95,8 +99,9 @@ def move_of(record: JobRecord) -> Move | None:
     data = json.loads(record.move)
     to, back = (Candidate(**data[name]) for name in ("to", "back"))
     flags = {name: bool(data.get(name)) for name in _FLAGS}
-    at = str(data.get("at") or "")
-    return Move(Step(data["step"]), to, back, seq=data["seq"], at=at, **flags)
+    at, taken, until = (str(data.get(name) or "") for name in ("at", "taken", "until"))
+    move = Move(Step(data["step"]), to, back, seq=data["seq"], at=at, **flags)
+    return replace(move, taken=taken, until=until)
 
 
 def move_view(record: JobRecord) -> Json | None:

@@ -18,6 +18,7 @@ from trainway.backends.base import Backend
 from trainway.backends.hand_over import handing_over
 from trainway.backends.registry import Registry
 from trainway.engine.attempt_runs import stopped
+from trainway.engine.attempts import with_restart
 from trainway.engine.backoff import Backoff
 from trainway.engine.intake import prepare, refuse_unfitting
 from trainway.engine.ledger import Ledger
@@ -33,6 +34,8 @@ from trainway.engine.observation import ENDINGS, RUNS, Observation
 from trainway.engine.phases import Phase
 from trainway.engine.reading import Reading
 from trainway.engine.record import JobRecord, JobSpec
+from trainway.engine.recovery.cause import Cause
+from trainway.engine.rental.interruption import Interruption
 from trainway.engine.stored_job import Change, write
 from trainway.engine.submission import Submission, workload_of
 from trainway.engine.wishes import ENDING
@@ -138,9 +141,9 @@ class Moves:
             task = job.background.spawn(self._go_on(job))
             task.add_done_callback(lambda _: self._under_way.discard(job.id))
 
-    async def begin_anew(self, live: LiveJob, why: str) -> None:
-        """Have a job wait at its place again that has lost where it ran there."""
-        await live.insist(lambda: begins_anew(live, why))
+    async def begin_anew(self, live: LiveJob, why: str, taken: Interruption | None = None) -> None:
+        """Have a job wait at its place again that has lost, or loses, where it ran there."""
+        await live.insist(lambda: begins_anew(live, why, taken=taken))
         self.look(live)
 
     async def _check(self, live: LiveJob, spec: JobSpec, to: Candidate) -> None:
@@ -257,7 +260,8 @@ class Moves:
         seq = -1 if move.withdraws else live.record.journal_seq
         said, resumes = f"{move.back.backend} has let go of it", move.resumes
         after = None if move.anew or not resumes else move.followed_by(Step.ARRIVING, seq)
-        await self._arrive(live, arrival, after, said, resumes=resumes, begins_anew=move.withdraws)
+        how = {"resumes": resumes, "begins_anew": move.withdraws}
+        await self._arrive(live, arrival, after, said, **how, taken=move.taken)
         return False
 
     async def _return(self, live: RecoveredJob, move: Move) -> None:
@@ -316,6 +320,7 @@ class Moves:
         *,
         resumes: bool,
         begins_anew: bool = False,
+        taken: str = "",
     ) -> None:
         """Store a job with a place; it begins there like one that was submitted."""
         columns = {
@@ -328,7 +333,7 @@ class Moves:
         }
         if begins_anew:
             columns |= {"journal_seq": -1, "observed": arrival.planned, "started": ""}
-        columns |= _remembered(live, arrival.planned if begins_anew else None)
+        columns |= _remembered(live, arrival.planned if begins_anew else None, taken)
         if (others := candidates_of(live.record)) is not None:
             columns["candidates"] = replace(others, since=live.now()).text()
         reason = "Arriving" if after else "Arrived"
@@ -344,8 +349,11 @@ class Moves:
         await write(self._ledger, [(live, change)])
 
 
-def _remembered(live: RecoveredJob, planned: Json | None) -> dict[str, Any]:
-    """What a job that may be recovered keeps as it comes to a place, where it begins anew."""
+def _remembered(live: RecoveredJob, planned: Json | None, taken: str) -> dict[str, Any]:
+    """What a job that may be recovered keeps as it comes to a place, where it begins anew.
+
+    `taken`: why the machines of its last attempt were taken from it.
+    """
     found = failover_of(live.record)
     if found is not None:
         found = replace(found, since=live.now())
@@ -353,6 +361,9 @@ def _remembered(live: RecoveredJob, planned: Json | None) -> dict[str, Any]:
         return {} if found is None else {"recovery": found.text()}
     observed = live.record.observed_data
     endings = list(observed.get(ENDINGS) or ())
+    if taken and live.record.started:
+        told = {"reason": str(Cause.PREEMPTED), "message": taken, "time": live.now()}
+        endings = with_restart(endings, live.record.attempt, told, counts=False)
     runs = observed.get(RUNS) or []
     stopped(runs, live.now())
     kept: Json = {RUNS: runs} if runs else {}

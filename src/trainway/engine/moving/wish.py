@@ -8,6 +8,7 @@ from trainway.engine.live import LiveJob
 from trainway.engine.moving.candidates import is_undecided
 from trainway.engine.moving.move import Candidate, Move, Step, move_of
 from trainway.engine.phases import WAITING, Phase
+from trainway.engine.rental.interruption import Interruption
 from trainway.engine.stored_job import Change
 from trainway.engine.wishes import BEGIN_SUSPENDED, ENDING, SUSPEND
 from trainway.errors import ConflictError
@@ -39,10 +40,12 @@ def _withdrawing(live: LiveJob, to: Candidate, back: Candidate) -> Change:
     return Change(columns, [live.event("Moving", said)])
 
 
-def begins_anew(live: LiveJob, why: str, *, has_ended: bool = False) -> Change | None:
+def begins_anew(
+    live: LiveJob, why: str, *, has_ended: bool = False, taken: Interruption | None = None
+) -> Change | None:
     """It waits at its place again, since where it ran there is lost; None: it ends, or moves.
 
-    `has_ended`: nothing of it runs any more.
+    `has_ended`: nothing of it runs any more. `taken`: a cloud takes its machines, but not yet.
     """
     record = live.record
     if not live.has_begun or record.is_over or record.wanted in ENDING or record.move:
@@ -52,6 +55,7 @@ def begins_anew(live: LiveJob, why: str, *, has_ended: bool = False) -> Change |
     move = Move(
         Step.LEAVING, here, here, resumes=not is_paused, withdraws=True, anew=True,
         abandons=not has_ended, has_ended=has_ended,
+        taken=taken.words if taken else "", until=taken.until if taken else "",
     )  # fmt: skip
     columns = {"move": move.text(), "phase": Phase.PAUSED, "wanted": ""}
     return Change(columns, [live.event("Recovering", why, kind="Warning")])

@@ -14,6 +14,7 @@ from trainway.engine.moving.kept_attempts import attempts_so_far, keep_attempts
 from trainway.engine.moving.kept_output import put_back, set_aside
 from trainway.engine.moving.move import Move
 from trainway.errors import ConflictError, TrainwayError, UnavailableError
+from trainway.jobset.status import moment
 
 log = logging.getLogger(__name__)
 
@@ -29,10 +30,9 @@ async def withdraw(live: LiveJob, move: Move) -> None:
     if live.record.started and not (move.abandons or move.has_ended):
         raise ConflictError("it has started")
     if not move.has_ended:
-        is_gone = move.anew  # with what it ran on
-        await _cancel(live, is_awaited=move.abandons and not is_gone)
+        await _cancel(live, _patience_s(live, move))
     elif live.backend.schedules and move.to.backend == live.record.backend:
-        await _cancel(live, is_awaited=False)  # its name has to be free when it begins again
+        await _cancel(live, 0.0)  # its name has to be free when it begins again
     backend, handle = live.backend, live.record.handle_data
     if not isinstance(backend, KeepsOutput) or not live.record.started:
         await backend.delete(handle)
@@ -41,12 +41,22 @@ async def withdraw(live: LiveJob, move: Move) -> None:
     await asyncio.to_thread(set_aside, output)
     await backend.delete(handle)
     await asyncio.to_thread(put_back, output)
-    if not move.anew:
+    if not move.anew or move.taken:
         status, now = attempts_so_far(live.record), live.now()
         await asyncio.to_thread(keep_attempts, output.parent, status, now)
 
 
-async def _cancel(live: LiveJob, *, is_awaited: bool) -> None:
+def _patience_s(live: LiveJob, move: Move) -> float:
+    """How long the end of a job is waited for; 0: it is not."""
+    if move.until:  # its machines are there for so long, and its processes have their grace period
+        left = (moment(move.until) - moment(live.now())).total_seconds()
+        return min(max(left, 0.0), _END_S)
+    is_gone = move.anew  # with what it ran on
+    return _END_S if move.abandons and not is_gone else 0.0
+
+
+async def _cancel(live: LiveJob, patience_s: float) -> None:
+    """Have a job end where it is, and wait for so long until it has."""
     try:
         await live.backend.cancel(live.record.handle_data)
     except TrainwayError as error:
@@ -54,18 +64,21 @@ async def _cancel(live: LiveJob, *, is_awaited: bool) -> None:
             raise  # something of it may be there
         log.info("job %s is withdrawn: %s", live.id, error)
         return
-    if is_awaited:
-        await _ended(live)
+    if patience_s:
+        await _ended(live, patience_s)
 
 
-async def _ended(live: LiveJob) -> None:
+async def _ended(live: LiveJob, patience_s: float) -> None:
     """Wait until its journal says that it has ended, or has no more to say."""
     try:
-        async with asyncio.timeout(_END_S):
+        async with asyncio.timeout(patience_s):
             async for update in live.backend.watch(
                 live.record.handle_data, live.record.journal_seq
             ):
-                if any(record.get("type") == "end" for record in update.records):
+                ends = [each for each in update.records if each.get("type") == "end"]
+                if any(each.get("succeeded") for each in ends):
+                    raise ConflictError("it has done all of its work")  # just before it was told
+                if ends:
                     return
     except TimeoutError:
         raise UnavailableError("it has not ended there yet") from None

@@ -17,7 +17,7 @@ class Cause(StrEnum):
     """What ended an attempt."""
 
     PREEMPTED = "Preempted"
-    """A scheduler took its place for somebody else."""
+    """A scheduler took its place for somebody else, or a cloud its spot machines."""
     NODE_LOST = "NodeLost"
     """A host or node was lost, or took the pod away."""
     OUT_OF_MEMORY = "OutOfMemory"

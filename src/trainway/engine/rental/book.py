@@ -70,6 +70,10 @@ class RentalBook:
         found = [row for row in self.of_cluster(cluster) if row.state not in ON_THE_WAY_OUT]
         return found[-1] if found else None
 
+    async def lately(self, since: str) -> list[Rental]:
+        """Those that have not ended, and those that ran and have ended since then."""
+        return [*await self._ledger.call(self._store.ended, since), *self.all()]
+
     async def put(self, *rentals: Rental, forget: Iterable[str] = ()) -> None:
         """Write rows, and forget others, all or nothing.
 

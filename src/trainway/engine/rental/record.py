@@ -62,6 +62,10 @@ class RentedMachine:
     ssh_port: int = 22
     user: str = ""
     state: str = MachineState.STARTING
+    taken: str = ""
+    """When its cloud takes it back, or did, as an ISO 8601 time in UTC; empty: it does not."""
+    why: str = ""
+    """Why its cloud takes it, in its words."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from trainway.api.task.infra import Infra
 from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.record import Rental, RentalState
 from trainway.engine.rental.rentals import Rentals
@@ -211,6 +212,29 @@ def test_machines_that_are_gone_are_told_once(world: RentalWorld) -> None:
 
     assert world.live(script)
     assert not world.rules()
+
+
+def test_what_was_taken_is_avoided_by_the_next_server_too(world: RentalWorld) -> None:
+    async def interrupted(rentals: Rentals) -> None:
+        rental = await rentals.rent(CLUSTER, wanted(spot=True), TERMS)
+        assert rental.infra == "gcp/east/east-a"
+        world.gcp.take(rental.machines[0].id)
+        await rentals.look()
+        await rentals.end(CLUSTER)
+
+    async def again(rentals: Rentals) -> None:
+        other = await rentals.rent("other", wanted(spot=True), TERMS)
+        assert other.infra == "aws/east/east-a", "the next best offer"
+        assert not other.history, "nobody was asked in vain"
+        assert (await rentals.rent("sure", wanted(), TERMS)).infra == "aws/east/east-a"
+
+    async def alone(rentals: Rentals) -> None:
+        named = wanted(spot=True).at([Infra("gcp")])
+        assert (await rentals.rent("named", named, TERMS)).infra == "gcp/east/east-a"
+
+    assert world.live(interrupted)
+    assert world.live(again)
+    assert world.live(alone), "what is avoided is better than nothing"
 
 
 def test_a_host_that_stopped_itself_can_be_started_again(world: RentalWorld) -> None:

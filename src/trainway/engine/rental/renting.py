@@ -6,7 +6,8 @@ what a cloud may have made for the first is given back whatever happens.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
@@ -15,9 +16,11 @@ from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.choice import Chosen, choose
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.errors import NoOfferError
+from trainway.engine.rental.interruption import REMEMBERED, avoided
 from trainway.engine.rental.record import Attempt, Rental, RentalState, request_text
 from trainway.engine.rental.steps import TRIES, Steps
 from trainway.engine.rental.terms import Terms
+from trainway.engine.times import time_text
 from trainway.errors import ConflictError, NotFoundError
 from trainway.optimizer.request import Block, TaskRequest
 from trainway.providers.base import Ability, GangRequest, Place, Provider
@@ -117,11 +120,22 @@ class Renting:
                 return found
 
     async def _choose(self) -> Chosen:
-        work, terms = self.around.clouds.work, self.wanted.terms
-        clouds = await work(self.around.clouds.names)
-        return await work(
-            choose, self.around.catalog, self.wanted.task, terms, clouds, tuple(self._blocks)
-        )
+        clouds = await self.around.clouds.work(self.around.clouds.names)
+        if avoided := await self._avoided():
+            with suppress(NotFoundError):  # then what is avoided is better than nothing
+                return await self._best(clouds, [*self._blocks, *avoided])
+        return await self._best(clouds, self._blocks)
+
+    async def _best(self, clouds: Collection[str], blocks: Sequence[Block]) -> Chosen:
+        wanted = (self.wanted.task, self.wanted.terms, clouds, tuple(blocks))
+        return await self.around.clouds.work(choose, self.around.catalog, *wanted)
+
+    async def _avoided(self) -> list[Block]:
+        """Offers of which spot machines were taken lately."""
+        if not any(each.spot for each in self.wanted.task.requests):
+            return []
+        now = self.around.clock()
+        return avoided(await self.book.lately(time_text(now - REMEMBERED)), now)
 
     async def _wait_for_the_next_round(self, pause_s: float) -> None:
         message = f"no cloud has room now; all offers are tried again in {pause_s:g} s"

@@ -22,8 +22,10 @@ from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.rental.clouds import Clouds
 from trainway.engine.rental.context import RentalContext
+from trainway.engine.rental.office import RentalOffice
 from trainway.engine.rental.record import Rental, RentalState
 from trainway.engine.rental.rentals import Rentals
+from trainway.engine.rental.ssh_key import SshKey
 from trainway.engine.rental.terms import Terms
 from trainway.engine.rental.watcher import INTERVAL_S
 from trainway.engine.store import Store
@@ -31,6 +33,7 @@ from trainway.engine.testing import memory_database
 from trainway.optimizer.request import Request, TaskRequest
 from trainway.optimizer.testing import catalog_of, row
 from trainway.providers.base import Machine, Provider
+from trainway.providers.section import CloudSettings
 from trainway.providers.testing import Killed, StandInCloud
 
 OWNER: Final = "5e12fe4"
@@ -187,6 +190,26 @@ class RentalWorld:
             return True
 
         return asyncio.run(life())
+
+
+class StandInOffice(RentalOffice):
+    """Where the rentals of a server are had that somebody else has made."""
+
+    def __init__(self, rentals: Rentals) -> None:
+        self.__dict__["rentals"] = rentals
+        self._is_open = True
+
+    async def start(self) -> None:
+        """Take up what an earlier server rented."""
+        await self.rentals.start()
+
+    def ssh_key(self) -> SshKey:
+        """A key that leads nowhere."""
+        return SshKey(TERMS.public_key, "/key", "/clouds")
+
+    def settings(self) -> dict[str, CloudSettings]:
+        """None."""
+        return {}
 
 
 def _provider(found: Any) -> Provider:

@@ -11,7 +11,7 @@ from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
 from trainway.engine.rental.steps import Steps
-from trainway.engine.rental.watch import ChangeKind, RentalChange, Seen, seen
+from trainway.engine.rental.watch import RentalChange, Seen, seen
 from trainway.errors import DatabaseError
 from trainway.providers.base import Ability, Machine, Notice
 from trainway.providers.errors import ProviderError
@@ -33,8 +33,6 @@ class Watcher:
         self._background = Background()
         self._heard: list[Callable[[RentalChange], Awaitable[None]]] = []
         self._watching: asyncio.Task[None] | None = None
-        self._told: set[str] = set()
-        """The machines of which a notice was told."""
 
     async def close(self) -> None:
         """Watch no more."""
@@ -73,7 +71,6 @@ class Watcher:
             places[rental.cloud, rental.region].append(rental)
         looks = [self._look_at(*place, rentals) for place, rentals in places.items()]
         changes = [change for found in await asyncio.gather(*looks) for change in found]
-        self._told &= {each.id for rental in self._running() for each in rental.machines}
         for change in changes:
             await self._tell(change)
         return changes
@@ -92,7 +89,7 @@ class Watcher:
             if now is None or now.state is not RentalState.RUNNING:
                 continue  # somebody has changed it meanwhile
             ours = [each for each in machines if each.token == rental.token]
-            found = seen(now, ours, notices, self._told)
+            found = seen(now, ours, notices, self._around.clock())
             try:
                 await self._note(now, found)
             except SupersededError:
@@ -114,9 +111,6 @@ class Watcher:
         return machines, await clouds.call(provider.notices, region, asked)
 
     async def _note(self, before: Rental, found: Seen) -> None:
-        for change in found.changes:
-            if change.kind is ChangeKind.NOTICE:
-                self._told.update(change.machines)
         if found.rental != before:
             await self._book.update(before, found.rental)
         if found.rental.state is RentalState.ENDING:

@@ -21,6 +21,7 @@ from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
 from trainway.engine.phases import WAITING
+from trainway.engine.rental.interruption import Interruption
 from trainway.engine.rounds import Rounds
 from trainway.engine.schedule.record import stored_submission
 from trainway.engine.submission import Prepared, Submission
@@ -58,7 +59,7 @@ class PoolContext:
     """The jobs that are not over."""
     clusters: Clusters
     submits: Submits
-    begin_anew: Callable[[LiveJob, str], Awaitable[None]]
+    begin_anew: Callable[[LiveJob, str, Interruption | None], Awaitable[None]]
     cancel: Callable[[list[LiveJob]], Awaitable[None]]
     request: Callable[[], object]
     """Asks for a round of the queue."""

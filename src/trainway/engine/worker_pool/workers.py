@@ -18,6 +18,7 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
+from trainway.engine.rental.interruption import Interruption
 from trainway.engine.schedule.record import read_submission
 from trainway.engine.submission import JOB_TYPES, Submission, type_of
 from trainway.engine.worker_pool.book import WorkerPoolBook
@@ -51,8 +52,8 @@ class WorkerContext:
     submits: Submits
     jobs_on: Callable[[str], Sequence[LiveJob]]
     """The jobs of a worker, by its name, that are not over."""
-    begin_anew: Callable[[LiveJob, str], Awaitable[None]]
-    """Has a job wait for another worker."""
+    begin_anew: Callable[[LiveJob, str, Interruption | None], Awaitable[None]]
+    """Has a job wait for another worker; where a cloud takes its machines, it ends there first."""
     changed: Callable[[], object]
     """Called when a worker has come to another state."""
 
@@ -102,6 +103,11 @@ class Workers:
         pool = self._book.pools.get(worker.pool) if worker is not None else None
         if worker is None or pool is None:
             return False
+        taken = self._around.clusters.interruption(worker.name) if worker.is_counted else None
+        if taken is not None:
+            log.warning("worker %s of the worker pool %s: %s", worker.name, pool.name, taken.words)
+            await self._book.step(worker.id, WorkerState.SHUTTING_DOWN, taken.words)
+            return True
         steps: dict[str, Callable[[WorkerPoolRecord, WorkerRecord], Awaitable[bool]]] = {
             WorkerState.STARTING: self._start,
             WorkerState.SETTING_UP: self._set_up,
@@ -192,9 +198,11 @@ class Workers:
     async def _shut_down(self, _pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:
         """Have its jobs leave it, give back what it holds, and forget it."""
         left = self._around.jobs_on(worker.name)
+        taken = self._around.clusters.interruption(worker.name)
         for live in left:
-            why = f"its worker {worker.name} is gone: {worker.message or 'it was released'}"
-            await self._around.begin_anew(live, why)
+            verb = "is gone" if taken is None else "is being taken"
+            why = f"its worker {worker.name} {verb}: {worker.message or 'it was released'}"
+            await self._around.begin_anew(live, why, taken)
         if left:
             self._later()  # they are let go of before the worker is
             return False
