@@ -18,8 +18,10 @@ from trainway.backends.base import Backend, BackendSettings, Handle
 from trainway.backends.file_store import FileStore
 from trainway.errors import NotFoundError
 from trainway.families.builtin import BUILTIN
+from trainway.families.clouds import CLOUDS
 from trainway.families.family import Carried, Family
 from trainway.families.table import BackendError, family_of, installed_names, name_of
+from trainway.schema.validation import closest
 
 if TYPE_CHECKING:
     from trainway.backends.pool.cluster_agents import ClusterAgents
@@ -121,9 +123,12 @@ class Registry:
 
     def _load(self, family: Family, name: str) -> BackendClass:
         if not family.backend or (family.places is None and name != family.name):
-            known = ", ".join(self.names())
+            meant = closest(family.name, [*self.names(), *CLOUDS])
+            asked = f"; did you mean {meant}?" if meant and meant != family.name else ""
             raise NotFoundError(
-                f"there is no backend {name!r}", field="options.backend", hint=f"there are: {known}"
+                f"there is no backend {name!r}{asked}",
+                field="options.backend",
+                hint=f"there are: {', '.join(self.names())}",
             )
         module, _, attribute = family.backend.partition(":")
         try:

@@ -29,6 +29,7 @@ from trainway.compiler.task_pods import names_of, with_config
 from trainway.compiler.task_script import Scripts, command
 from trainway.compiler.task_storage import TaskStorage, storage_of
 from trainway.families.builtin import HERE
+from trainway.families.clouds import CLOUDS
 from trainway.jobset.labels import (
     CANDIDATES,
     HEALTH_CHECK,
@@ -128,16 +129,18 @@ class _Compiling:
         """What is not done for a task, though it asks for it."""
         task = self.tasks[index]
         first = task.resources.first
-        if len(task.resources.candidates) > 1:
+        is_rented = self.network.cloud in CLOUDS
+        if len(task.resources.candidates) > 1 and not is_rented:
             yield (
                 f"resources: there are {len(task.resources.candidates)} candidates; the first "
                 "one is used, because Trainway cannot choose between them yet"
             )
-        if first.infra.cloud not in (None, HERE, KUBERNETES, self.network.cloud):
+        places = (None, HERE, KUBERNETES, self.network.cloud)
+        if first.infra.cloud not in places and not is_rented:
             reason = "it is not used yet; --on decides where the task runs"
             yield f"resources.infra: {first.infra}: {reason}"
-        if first.use_spot:
-            yield "resources.use_spot: it is for clouds, which are not supported yet"
+        if first.use_spot and not is_rented:
+            yield "resources.use_spot: it is for clouds, and counts nothing elsewhere"
         if len(self.tasks) > 1 and any(pipeline.references(task)):
             yield "tasks: only `trainway run` knows the outputs of tasks; they are not replaced"
         if self.job.file.execution == SERIAL and task.recovery.max_restarts:

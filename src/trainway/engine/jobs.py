@@ -7,7 +7,8 @@ one that was about to start is started, once.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -63,6 +64,7 @@ from trainway.engine.strays import strays
 from trainway.engine.submission import Amend, Prepared, Submission, unchanged, with_job
 from trainway.engine.times import time_text
 from trainway.engine.worker_pool.assignment import FreeWorkers
+from trainway.engine.worker_pool.housing import Housing, described
 from trainway.engine.worker_pool.pools import PoolContext, WorkerPools
 from trainway.errors import ConflictError
 from trainway.families.builtin import HERE
@@ -131,7 +133,10 @@ class Engine:
         self.remarks = Remarks(self._ledger, self.reading, self._live)
         self.setting = JobSetting(self.reading, self._live, self.queues, request)
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
-        self.moves = Moves(self._ledger, registry, self.reading, self._live, self._rounds.request)
+        self.moves = Moves(
+            *(self._ledger, registry, self.reading, self._live, self._rounds.request),
+            self._house,
+        )
         self._prices = prices
         self.costs = Costs(self._ledger, clock, self._live, prices, self.notifier.announced)
         choosing = ChoosingContext(self._ledger, self.moves, self.offers, request, self._bring)
@@ -139,9 +144,10 @@ class Engine:
         self.worker_pools = WorkerPools(
             PoolContext(
                 *(self._ledger, self._ids, clock, self._live, self.clusters, self),
-                *(self.moves.begin_anew, self._cancel_all, request),
+                *(self.moves.begin_anew, self._cancel_all, self.moves.fail, request),
             )
         )
+        self.housing = Housing(self.worker_pools, self.clusters, registry, self._ids)
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
         scheduling = (self._ledger, self._ids, clock, self._live, self, self._cancel_all)
         self.schedules = Schedules(ScheduleContext(*scheduling))
@@ -160,6 +166,9 @@ class Engine:
 
     def _look_at_workers(self) -> None:
         self.worker_pools.look()
+
+    def _house(self, submission: Submission) -> AbstractAsyncContextManager[Submission]:
+        return self.housing.house(submission)
 
     def _free_workers(self, backend: str) -> FreeWorkers:
         return self.worker_pools.free(backend)
@@ -240,7 +249,7 @@ class Engine:
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
-        async with self.worker_pools.housing(identified(submission)) as housed:
+        async with self.housing.house(identified(submission)) as housed:
             admitted = await self._admission.admit([housed])
         objects = admitted.objects or await self.reading.objects(admitted.records[0].id)
         return self.reading.shown(admitted.records[0], objects), admitted.warnings
@@ -248,7 +257,7 @@ class Engine:
     async def submit_array(self, submission: Submission) -> tuple[list[Json], list[str]]:
         """Take in the jobs of a run, all or none; the jobs in short, and as above."""
         count = len(elements(submission))
-        async with self.worker_pools.housing(identified(submission), count) as housed:
+        async with self.housing.house(identified(submission), count) as housed:
             jobs = elements(housed)
             admitted = await self._admission.admit(jobs, run_of(housed, jobs))
         return [self.reading.summary(record) for record in admitted.records], admitted.warnings
@@ -260,9 +269,18 @@ class Engine:
         is_array = submission.is_run and run_of(submission, jobs).is_array
         return await self._intake.plan(jobs[0], backend, len(jobs) if is_array else None)
 
+    def places(self, kubeconfig: Iterable[str] = ()) -> list[str]:
+        """Every place that may be chosen where nobody names one; it reads files."""
+        return [*self.registry.infras(kubeconfig), *self.rental_office.places()]
+
     async def offers(self, submissions: Sequence[Submission]) -> list[Offer]:
         """What the places of submissions of one job offer for it, in their order."""
         return await offers(self, submissions, await asyncio.to_thread(self._prices))
+
+    async def rentable(self, submission: Submission) -> tuple[float, str]:
+        """What an hour of a machine costs that would be rented for a job, and which it is."""
+        _, chosen = await self.housing.offer(submission)
+        return float(chosen.hourly_price) / chosen.nodes, described(chosen)
 
     async def rerun(self, ref: str, amend: Amend = unchanged, key: str = "") -> Json:
         """Submit once more what a job was made from, maybe with a difference; once for a key."""

@@ -107,6 +107,8 @@ TERMINATION_DELAYS: Final = "trainway.dev/termination-delays"
 JSON."""
 CANDIDATES: Final = "trainway.dev/candidates"
 """For each role its candidates, and whether they are in order of preference, as JSON."""
+ACCELERATORS: Final = "trainway.dev/accelerators"
+"""On a job that counts GPUs: of which type they are to be where machines are rented for it."""
 
 JOB_ID: Final = "trainway.dev/job-id"
 """On everything that is sent to a cluster: by it, it is found and known again."""

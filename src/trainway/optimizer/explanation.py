@@ -25,6 +25,7 @@ def _reasons(search: Search, request: Request) -> Iterator[str]:
         elif accelerator.count not in counts:
             offered = ", ".join(f"{count:g}" for count in counts)
             yield f"a machine has {offered} of {accelerator.name}, not {accelerator.count:g}"
+    yield from _wrong_region(search, request.infra)
     left_out = search.left_out(request)
     if left_out:
         rule = max(left_out, key=lambda each: left_out[each])
@@ -32,6 +33,15 @@ def _reasons(search: Search, request: Request) -> Iterator[str]:
     for words, without in _relaxed(request):
         if search.machines(without):
             yield words
+
+
+def _wrong_region(search: Search, infra: Infra) -> Iterator[str]:
+    """Say that a cloud has no region of that name."""
+    known = search.regions_of(infra.cloud) if infra.cloud and infra.region else []
+    if known and infra.region not in known:
+        meant = closest(infra.region or "", known)
+        hint = f"; did you mean {meant}?" if meant else ""
+        yield f"{infra.cloud} has no region {infra.region} in the catalog{hint}"
 
 
 def _relaxed(request: Request) -> Iterator[tuple[str, Request]]:

@@ -78,6 +78,10 @@ class Search:
         found = self._select("best", columns, request, cheapest, tail="GROUP BY p.region")
         return [self._region_offer(request, row) for row in found], count
 
+    def regions_of(self, cloud: str) -> list[str]:
+        """The names of all regions of a cloud."""
+        return sorted(name for each, name in self._numbers if each == cloud)
+
     def clouds(self, request: Request) -> list[RegionOffer]:
         """The best of each cloud, cheapest first."""
         best: dict[str, RegionOffer] = {}

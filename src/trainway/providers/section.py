@@ -4,6 +4,7 @@ clouds:
   aws:
     regions: [us-east-1, us-west-2]
     enabled_regions: [eu-south-1]
+    any: true
     vpc: vpc-0a1b2c
     unattended_minutes: 60
     shutdown_command: poweroff
@@ -24,7 +25,8 @@ ENABLED: Final = "enabled_regions"
 UNATTENDED: Final = "unattended_minutes"
 SHUTDOWN: Final = "shutdown_command"
 UNATTENDED_MINUTES: Final = 60.0
-_OURS: Final = (REGIONS, ENABLED, UNATTENDED, SHUTDOWN)
+ANY: Final = "any"
+_OURS: Final = (REGIONS, ENABLED, UNATTENDED, SHUTDOWN, ANY)
 """What no provider gets."""
 _NAME: Final = r"[a-z][-a-z0-9]{0,62}"
 _REGION: Final = Text(r"[A-Za-z0-9][-A-Za-z0-9_ ]{0,62}", "must be the name of a region")
@@ -46,6 +48,8 @@ class CloudSettings:
     """How long a machine that has nothing to do waits for a server that is not heard."""
     shutdown_command: str = ""
     """What shuts a machine down, as a line of a shell; empty: what Linux has for it."""
+    is_for_any: bool = False
+    """Whether `--on any` may choose it, which costs money."""
 
 
 def errors(section: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
@@ -60,6 +64,8 @@ def errors(section: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
                 yield invalid(here, value, "must be a number of minutes above 0")
             elif name == SHUTDOWN and value is not None and not isinstance(value, str):
                 yield invalid(here, value, "must be a line of a shell")
+            elif name == ANY and not isinstance(value, bool | None):
+                yield invalid(here, value, "must be true or false")
 
 
 def settings_of(section: Mapping[str, Any]) -> dict[str, CloudSettings]:
@@ -79,6 +85,7 @@ def _settings(section: Mapping[str, Any]) -> CloudSettings:
         values,
         float(section.get(UNATTENDED) or UNATTENDED_MINUTES),
         str(section.get(SHUTDOWN) or ""),
+        section.get(ANY) is True,
     )
 
 

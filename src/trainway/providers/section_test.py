@@ -19,6 +19,7 @@ class Case:
 CASES = (
     Case("regions that are no list", {"aws": {"regions": "us-east-1"}}, "a list of regions"),
     Case("a list of networks", {"aws": {"vpc": ["a", "b"]}}, "must be one value"),
+    Case("any that is neither", {"aws": {"any": "often"}}, "must be true or false"),
     Case("no cloud", {"AWS!": {}}, "each name must match"),
     Case("no map", {"aws": "yes"}, "must be a map"),
     Case("no time", {"aws": {"unattended_minutes": 0}}, "a number of minutes above 0"),
@@ -51,3 +52,11 @@ def test_settings_are_text_and_regions_are_lists() -> None:
         "gcp": CloudSettings(),
         "azure": CloudSettings(unattended_minutes=5.0, shutdown_command="poweroff"),
     }
+
+
+def test_a_cloud_is_chosen_by_any_only_where_somebody_says_so() -> None:
+    section = {"aws": {"any": True, "vpc": "vpc-1"}, "gcp": {"any": False}, "lambda": {}}
+
+    found = settings_of(section)
+    assert [name for name, each in found.items() if each.is_for_any] == ["aws"]
+    assert found["aws"].values == {"vpc": "vpc-1"}, "its provider does not know of it"

@@ -1,7 +1,8 @@
 """The places that a task names itself: `infra`, and the lists `any_of` and `ordered`. Pure.
 
-A candidate that names a place of ours, such as `infra: slurm/hpc`, is one that the task may go to;
-clouds that we do not have are left out. Each place gets the task with the candidate that is for it.
+A candidate that names a place of ours, such as `infra: slurm/hpc`, or a cloud on which machines can
+be rented, is one that the task may go to; other clouds are left out. Each place gets the task with
+the candidate that is for it.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from trainway.api.task.task import Task, read
 from trainway.api.task.task_file import TaskFile
 from trainway.errors import InvalidError
 from trainway.families.builtin import BUILTIN, HELD, PODS
+from trainway.families.clouds import CLOUDS
+from trainway.families.table import family_of
 
 _KUBERNETES: Final = "kubernetes"
 """As tasks call what we call by the name of its family."""
@@ -34,6 +37,9 @@ class TaskPlaces:
 def place_of(infra: Infra) -> str:
     """The place that an infra means; empty: it is none of ours."""
     family = PODS if infra.cloud == _KUBERNETES else infra.cloud or ""
+    if family in CLOUDS:
+        region = infra.region or (infra.zone and "*")
+        return "/".join(part for part in (family, region, infra.zone) if part)
     if family not in BUILTIN or family == HELD:
         return ""
     return "/".join(part for part in (family, infra.region, infra.zone) if part)
@@ -49,7 +55,10 @@ def task_places(tasks: Sequence[Task]) -> TaskPlaces:
 
 
 def for_place(file: TaskFile, on: str | None) -> TaskFile:
-    """The file as it is for a place: of several candidates the first that names it counts."""
+    """The file as it is for a place: of several candidates the first that names it counts.
+
+    On a cloud all that name it do, of which the cheapest machines are rented.
+    """
     if on is None:
         return file
     return replace(file, tasks=tuple(_for_place(task, on) for task in file.tasks))
@@ -61,7 +70,11 @@ def _for_place(task: Task, on: str) -> Task:
     fitting += [each for each in candidates if each.infra == Infra()]
     if len(candidates) == 1 or not fitting:
         return task
-    found = read({**task.to_dict(), "resources": fitting[0].to_dict()})
+    resources = fitting[0].to_dict()
+    if len(fitting) > 1 and family_of(on).rents:
+        how = "ordered" if task.resources.is_ordered else "any_of"
+        resources = {how: [each.to_dict() for each in fitting]}
+    found = read({**task.to_dict(), "resources": resources})
     if found.task is None:
         raise InvalidError([str(error) for error in found.errors])
     return found.task

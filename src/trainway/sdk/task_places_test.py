@@ -18,12 +18,14 @@ CASES = [
     Case("one", "{infra: slurm/hpc/gpu}", TaskPlaces(("slurm/hpc/gpu",))),
     Case("this-machine", "{infra: local}", TaskPlaces(("local",))),
     Case("old-spelling", "{cloud: kubernetes, region: dev}", TaskPlaces(("k8s/dev",))),
-    Case("a-cloud", "{infra: aws/us-east-1}", TaskPlaces()),
+    Case("a-cloud", "{infra: aws/us-east-1}", TaskPlaces(("aws/us-east-1",))),
+    Case("a-zone", "{cloud: aws, zone: us-east-1a}", TaskPlaces(("aws/*/us-east-1a",))),
+    Case("a-cloud-without-provider", "{infra: ibm}", TaskPlaces()),
     Case("wildcard", "{infra: ssh/*}", TaskPlaces(("ssh",))),
     Case(
         "any-of",
         "{any_of: [{infra: k8s/a}, {infra: ssh/lab}, {infra: aws}, {infra: k8s/a, cpus: 4}]}",
-        TaskPlaces(("k8s/a", "ssh/lab")),
+        TaskPlaces(("k8s/a", "ssh/lab", "aws")),
     ),
     Case(
         "ordered",
@@ -69,3 +71,16 @@ def test_each_place_gets_the_candidate_that_is_for_it(on: str | None, cpus: int)
     first = task.resources.first
     assert (str(first.fields["cpus"]), first.fields["memory"]) == (str(cpus), 3)
     assert (task.num_nodes, task.envs) == (2, {"A": "b"})
+
+
+def test_a_cloud_gets_all_candidates_that_are_for_it() -> None:
+    text = (
+        "run: x\nresources: {any_of: [{infra: aws, accelerators: A100:8},"
+        " {infra: aws, accelerators: H100:8, use_spot: true}, {infra: local}]}"
+    )
+    file = parse(text).file
+    assert file is not None
+    (task,) = for_place(file, "aws").tasks
+    found = [(str(each.accelerator), each.use_spot) for each in task.resources.candidates]
+    assert found == [("A100:8", False), ("H100:8", True)]
+    assert not task.resources.is_ordered

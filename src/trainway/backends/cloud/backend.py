@@ -9,10 +9,11 @@ from trainway.backends.base import BackendSettings
 from trainway.backends.cloud.holder import CloudHolder
 from trainway.backends.pool.backend import PoolBackend
 from trainway.backends.pool.site import Site
+from trainway.compiler.network import JobIdentity, Network
 from trainway.errors import UsageError
 from trainway.json_types import Json
 
-_HINT: Final = "use trainway launch --infra {cloud}, which rents machines and runs the job on them"
+_HINT: Final = "use trainway run --on {cloud}, or trainway launch --infra {cloud} for a cluster"
 
 
 class CloudSites:
@@ -45,6 +46,10 @@ class CloudBackend(PoolBackend):
     def __init__(self, settings: BackendSettings) -> None:
         super().__init__(settings, CloudSites(settings.family))
         self._cloud = settings.family
+
+    def network(self, job: JobIdentity) -> Network:
+        """As the machines have it that are rented for the job; it is compiled to know which."""
+        return self.holder().network(job, self._ports.reserve())
 
     def holder(self) -> CloudHolder:
         """Who holds rented machines."""

@@ -38,4 +38,4 @@ class CloudHolder:
 
     def network(self, job: JobIdentity, port: int) -> Network:
         """The names of pods."""
-        return PoolNetwork(job, port=port)
+        return PoolNetwork(job, port=port, cloud=self._cloud)

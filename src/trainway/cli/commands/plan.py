@@ -25,9 +25,10 @@ trainway plan FILE.yaml --on slurm/hpc,local    only these
 
 Of a pipeline there is a table for each task, which names its places itself or has all of them.
 Nothing is submitted. Every place is asked whether it would take the job and whether all of it fits
-now. A place where it fits now comes before one where it would wait. Between those the cheaper place
-is chosen (prices in config.yaml), then the one where fewer jobs wait, then the one named first;
-with --prefer order, and for a list, the order counts.
+now. A place where it fits now, or a cloud where machines can be rented for it, comes before one
+where it would wait. Between those the cheaper place is chosen (own prices stand in config.yaml),
+then one that is there at once, then the one where fewer jobs wait, then the one named first; with
+--prefer order, and for a list, the order counts.
 
 Exit status: 0 a place takes the job, 1 none does, 2 wrong usage.
 """

@@ -39,6 +39,7 @@ from trainway.engine.cluster.settling import Settling
 from trainway.engine.cluster.shares import Shares
 from trainway.engine.live import LiveJob
 from trainway.engine.queue import GPUS, Decision, QueuedGang
+from trainway.engine.rental.choice import Chosen
 from trainway.engine.rental.interruption import Interruption
 from trainway.engine.submission import Prepared
 from trainway.engine.times import time_text
@@ -193,6 +194,10 @@ class Clusters:
         )
         await self._rented.check(record)
         return record
+
+    async def offered(self, request: Launch) -> Chosen:
+        """What would be rented first for a cluster; raises why nothing would."""
+        return await self._rented.offer(await self.planned(request))
 
     async def _launched_again(self, record: ClusterRecord, request: Launch) -> Json:
         if request.infra and not is_at(record, canonical(self.agents, request.infra)):

@@ -25,6 +25,7 @@ from trainway.engine.costs.rate import rates_of
 from trainway.engine.costs.rental import Rental as RentalCost
 from trainway.engine.costs.rental import rented, returned
 from trainway.engine.queue import GPUS
+from trainway.engine.rental.choice import Chosen
 from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.interruption import Interruption, interruption
 from trainway.engine.rental.office import RentalOffice
@@ -145,6 +146,10 @@ class RentedClusters:
         """Raise at once where no cloud offers what a cluster is to have."""
         if is_rented(record.infra):
             await self._rentals.offer(*self._wish(record))
+
+    async def offer(self, record: ClusterRecord) -> Chosen:
+        """What would be rented first, of a cloud that can be used; raises why there is nothing."""
+        return await self._rentals.usable_offer(*self._wish(record))
 
     async def _told(self, rental: Rental) -> None:
         """Let people see what is being tried."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from trainway.api.task.infra import parse
 from trainway.engine.cluster.agents import Agents
@@ -15,6 +15,8 @@ from trainway.families.clouds import ANY
 from trainway.families.family import Clusters
 from trainway.families.table import family_of
 from trainway.json_types import Json
+
+_REGION_AND_ZONE: Final = 2
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ def canonical(agents: Agents, text: str) -> str:
     """The full name of an infrastructure; tasks have words for clouds, but not for all families."""
     family, *parts = [part for part in text.split("/") if part] or [""]
     if family not in BUILTIN and family_of(family).clusters is not Clusters.NONE:
+        if len(parts) > _REGION_AND_ZONE:
+            raise UsageError(
+                f"{text}: at most a region and a zone may follow {family}",
+                hint=f"write {family}/REGION/ZONE",
+            )
         return agents.infra(family, *(*parts, None, None)[:2])
     try:
         infra = parse(text)

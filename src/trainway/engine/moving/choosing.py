@@ -15,9 +15,10 @@ from trainway.backends import capabilities
 from trainway.engine.backoff import Backoff
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
+from trainway.engine.moving.arrival import Arrival, submission_at
 from trainway.engine.moving.candidates import Candidates, candidates_of, is_undecided
 from trainway.engine.moving.move import Candidate
-from trainway.engine.moving.moves import Arrival, Moves, submission_at
+from trainway.engine.moving.moves import Moves
 from trainway.engine.phases import WAITING
 from trainway.engine.placement.offer import Fit, Offer, Prefer, ranked
 from trainway.engine.record import JobRecord
@@ -107,9 +108,10 @@ class Choosing:
                 taking.append((offer, place))
         for offer, place in taking:
             with _refusals(offer, refused):
-                arrival = await self._around.moves.arrival(record, spec, place)
                 rest = [other for each, other in taking if each is not offer]
-                await self._write(live, _Choice(offer, arrival, rest))
+                async with self._around.moves.housed(record, place) as there:
+                    arrival = await self._around.moves.arrival(record, spec, there)
+                    await self._write(live, _Choice(offer, arrival, rest))
                 return ""
         return "; ".join(refused)
 

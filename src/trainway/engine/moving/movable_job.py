@@ -106,6 +106,12 @@ class MovableJob(LiveJob):
         is_lost = cause_of_end(reason, {}) in (Cause.NODE_LOST, Cause.PREEMPTED)
         return phase == Phase.CANCELLED or (phase == Phase.FAILED and is_lost)
 
+    async def give_up(self, reason: str, message: str) -> None:
+        """End it, because its place cannot begin with it."""
+        move = self.move
+        if not self.has_begun and (move is None or move.step not in BETWEEN):
+            await self._fail(reason, message)
+
     async def _fail(self, reason: str, message: str) -> None:
         """End it; one that its place does not take goes on to the next one, or back, instead."""
         if may_go_on(self.record):

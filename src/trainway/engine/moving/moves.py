@@ -8,9 +8,10 @@ its owner are decided by where it is then.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import Any, Final, cast
 
 from trainway.agent.transfer.blobs import stored_files
 from trainway.backends import capabilities
@@ -23,6 +24,7 @@ from trainway.engine.backoff import Backoff
 from trainway.engine.intake import prepare, refuse_unfitting
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
+from trainway.engine.moving.arrival import Arrival, House, submission_at
 from trainway.engine.moving.candidates import candidates_of
 from trainway.engine.moving.failover import failover_of, with_place
 from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, unplaced, with_objects
@@ -48,17 +50,8 @@ from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True)
-class Arrival:
-    """A job as it is stored with the place that it comes to."""
-
-    backend: Backend
-    port: int
-    columns: Mapping[str, Any]
-    spec: JobSpec
-    planned: Json
-    """What is known of its pods if it begins anew."""
+_HOUSING_S: Final = 30.0
+"""How long a cloud is asked for a job, whose pen is held meanwhile, before it is asked again."""
 
 
 class Moves:
@@ -71,6 +64,7 @@ class Moves:
         reading: Reading,
         live: Mapping[str, LiveJob],
         schedule: Callable[[], object],
+        house: House,
     ) -> None:
         self._ledger = ledger
         self._registry = registry
@@ -79,6 +73,7 @@ class Moves:
         """The jobs that are not over."""
         self._schedule = schedule
         """Called when a job may begin."""
+        self._house = house
         self._under_way: set[str] = set()
         self._patience = Patience(self.look)
 
@@ -146,6 +141,11 @@ class Moves:
         await live.insist(lambda: begins_anew(live, why, taken=taken))
         self.look(live)
 
+    async def fail(self, live: LiveJob, reason: str, message: str) -> None:
+        """End a job that has not begun, unless it can go on elsewhere, or back."""
+        await cast("RecoveredJob", live).give_up(reason, message)
+        self.look(live)
+
     async def _check(self, live: LiveJob, spec: JobSpec, to: Candidate) -> None:
         """Raise why a job cannot leave, or cannot go there; nothing is changed."""
         record = live.record
@@ -157,8 +157,16 @@ class Moves:
                 f"{record.name} has files that were sent ahead of it, and {to.backend} takes none",
                 hint="submit it there as a new job",
             )
+        if family_of(to.backend).rents:
+            return  # whoever asks has seen what can be rented; nothing is, until it has left
         arrival = await self.arrival(record, spec, to)
         capabilities.release(arrival.backend, arrival.port)
+
+    @asynccontextmanager
+    async def housed(self, record: JobRecord, at: Candidate) -> AsyncIterator[Candidate]:
+        """The job for a place; on a cloud with machines that are its own once it is stored."""
+        async with self._house(submission_at(record, at)) as found:
+            yield replace(at, backend=found.backend)
 
     async def arrival(self, record: JobRecord, spec: JobSpec, at: Candidate) -> Arrival:
         """The job, made for a place; raises why it cannot be there."""
@@ -246,15 +254,25 @@ class Moves:
             await self._stay(live, move, error)
             return False
         spec = await self._ledger.call(self._ledger.store.spec, live.id)
-        try:
-            to = replace(move.to, objects=move.to.objects or spec.objects)
-            arrival = await self.arrival(live.record, spec, to)
-        except DatabaseError:
-            raise
-        except TrainwayError as error:
-            refused = live.declined(error.sentence) or self._refused(live, move, error)
-            await self._write(live, refused)
-            return True
+        async with AsyncExitStack() as stack:
+            try:
+                to = replace(move.to, objects=move.to.objects or spec.objects)
+                async with asyncio.timeout(_HOUSING_S):
+                    to = await stack.enter_async_context(self.housed(live.record, to))
+                arrival = await self.arrival(live.record, spec, to)
+            except DatabaseError:
+                raise
+            except TimeoutError:
+                raise UnavailableError(f"{move.to.backend} does not answer") from None
+            except TrainwayError as error:
+                refused = live.declined(error.sentence) or self._refused(live, move, error)
+                await self._write(live, refused)
+                return True
+            await self._left(live, move, spec, arrival)
+        return False
+
+    async def _left(self, live: RecoveredJob, move: Move, spec: JobSpec, arrival: Arrival) -> None:
+        """Store a job that has left with its new place."""
         if not move.back.objects:
             move = replace(move, back=replace(move.back, objects=spec.objects))
         seq = -1 if move.withdraws else live.record.journal_seq
@@ -262,7 +280,6 @@ class Moves:
         after = None if move.anew or not resumes else move.followed_by(Step.ARRIVING, seq)
         how = {"resumes": resumes, "begins_anew": move.withdraws}
         await self._arrive(live, arrival, after, said, **how, taken=move.taken)
-        return False
 
     async def _return(self, live: RecoveredJob, move: Move) -> None:
         """Have it go on where it came from; where that fails too, it stays suspended."""
@@ -383,16 +400,3 @@ def _is_due(live: RecoveredJob) -> bool:
         return False
     is_stopped = move.step is Step.STOPPING and live.record.phase == Phase.PAUSED
     return is_stopped or move.step in BETWEEN
-
-
-def submission_at(record: JobRecord, at: Candidate) -> Submission:
-    """A job as it would be submitted to a place."""
-    return Submission(
-        at.objects,
-        backend=at.backend,
-        kubeconfig=at.kubeconfig,
-        priority=record.priority,
-        oversubscribe=record.oversubscribe,
-        labels=record.label_map,
-        workdir=record.workdir,
-    )

@@ -1,9 +1,10 @@
 """What places offer for a job, and the rule by which one of them is chosen. Pure.
 
 A place where the job fits now goes before one where it would wait, and one that cannot tell comes
-last. Among those the cheaper one is chosen, then the one with fewer jobs ahead, then the one that
-was named first. Whoever prefers an order gets the first place named where the job fits now, and
-otherwise the first that would take it.
+last. Machines that can be rented count as room: they are there in minutes. Among those the cheaper
+one is chosen, then one that need not be rented first, then the one with fewer jobs ahead, then the
+one that was named first. Whoever prefers an order gets the first place named where the job fits
+now, and otherwise the first that would take it.
 """
 
 from collections.abc import Iterable
@@ -19,6 +20,8 @@ class Fit(StrEnum):
 
     NOW = "now"
     """There is room for all of it."""
+    RENT = "rent"
+    """Machines for all of it can be rented, which takes minutes."""
     LATER = "later"
     """It would wait."""
     UNKNOWN = "unknown"
@@ -35,7 +38,7 @@ class Prefer(StrEnum):
     ORDER = "order"
 
 
-_RANK: Final = {fit: rank for rank, fit in enumerate(Fit)}
+_RANK: Final = {Fit.NOW: 0, Fit.RENT: 0, Fit.LATER: 1, Fit.UNKNOWN: 2, Fit.NEVER: 3}
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,9 @@ def waiting(ahead: int) -> str:
     return f"{counted(ahead, 'job')} {'waits' if ahead == 1 else 'wait'} there before it"
 
 
-def _by_cost(offer: Offer) -> tuple[int, float, int, int]:
-    return _RANK[offer.fit], offer.price or 0.0, offer.ahead, offer.order
+def _by_cost(offer: Offer) -> tuple[int, float, bool, int, int]:
+    is_awaited = offer.fit is Fit.RENT
+    return _RANK[offer.fit], offer.price or 0.0, is_awaited, offer.ahead, offer.order
 
 
 def _by_order(offer: Offer) -> tuple[int, int]:

@@ -42,6 +42,30 @@ CASES = [
         "own",
     ),
     Case(
+        "machines that can be rented are room",
+        _offers(("own", Fit.LATER, None, 1), ("cloud", Fit.RENT, 9.0, 0)),
+        Prefer.COST,
+        "cloud",
+    ),
+    Case(
+        "own machines with room, at a price, against cheaper ones that are rented",
+        _offers(("own", Fit.NOW, 2.0, 0), ("cloud", Fit.RENT, 1.0, 0)),
+        Prefer.COST,
+        "cloud",
+    ),
+    Case(
+        "at the same price what is there at once",
+        _offers(("cloud", Fit.RENT, 1.0, 0), ("own", Fit.NOW, 1.0, 3)),
+        Prefer.COST,
+        "own",
+    ),
+    Case(
+        "by order a cloud that was named first",
+        _offers(("cloud", Fit.RENT, 9.0, 0), ("own", Fit.NOW, 0.0, 0)),
+        Prefer.ORDER,
+        "cloud",
+    ),
+    Case(
         "the shorter wait at the same price",
         _offers(("long", Fit.LATER, 1.0, 9), ("short", Fit.LATER, 1.0, 2)),
         Prefer.COST,

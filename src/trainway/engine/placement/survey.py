@@ -24,6 +24,7 @@ from trainway.engine.queue import never_fits
 from trainway.engine.reading import Reading
 from trainway.engine.submission import Prepared, Submission, parted
 from trainway.errors import InvalidError, TrainwayError
+from trainway.families.table import family_of
 
 _LIMIT_S: Final = 20.0
 _MOST_AHEAD: Final = 1_000
@@ -44,6 +45,10 @@ class Asked(Protocol):
         """What no job of ours holds."""
         ...
 
+    async def rentable(self, submission: Submission) -> tuple[float, str]:
+        """What an hour of a machine costs that would be rented, and which it is; raises why not."""
+        ...
+
 
 async def offers(
     engine: Asked, submissions: Sequence[Submission], prices: Mapping[str, Any]
@@ -62,6 +67,9 @@ async def _asked(
     price = price_of(prices, place)
     try:
         async with asyncio.timeout(_LIMIT_S):
+            if family_of(place).rents:
+                hourly, reason = await engine.rentable(submission)
+                return Offer(place, Fit.RENT, reason, order, hourly)
             found, reason, ahead, demand = await _fit(engine, submission)
     except TimeoutError:
         said = f"it does not answer within {_LIMIT_S:g} seconds"

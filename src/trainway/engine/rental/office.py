@@ -49,6 +49,10 @@ class RentalOffice:
         """What config.yaml says of each cloud, now."""
         return settings_of(configuration.read(self._home).get("clouds") or {})
 
+    def places(self) -> list[str]:
+        """The clouds that may be chosen where nobody names one: config.yaml says so of each."""
+        return [cloud for cloud, settings in self.settings().items() if settings.is_for_any]
+
     def ssh_key(self) -> SshKey:
         """The key that leads to rented machines; it is made if there is none."""
         return ssh_key(self._home)

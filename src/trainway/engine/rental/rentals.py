@@ -19,6 +19,7 @@ from trainway.engine.rental.renting import Renting, Told, Wanted
 from trainway.engine.rental.steps import Steps
 from trainway.engine.rental.sweep import Sweeper, SweepReport
 from trainway.engine.rental.terms import Terms
+from trainway.engine.rental.vetting import Vetting
 from trainway.engine.rental.watch import RentalChange
 from trainway.engine.rental.watcher import Watcher
 from trainway.errors import ConflictError, NotFoundError
@@ -41,6 +42,7 @@ class Rentals:
         self._book = RentalBook(around.ledger, around.clock)
         self._steps = Steps(around, self._book)
         self._watcher = Watcher(around, self._book, self._steps)
+        self._vetting = Vetting(around)
         self._background = Background()
         self._renting: dict[str, asyncio.Task[Rental]] = {}
         self._wakes: dict[str, asyncio.Event] = {}
@@ -117,6 +119,10 @@ class Rentals:
         """What would be tried first; NotFoundError: no cloud offers anything of the kind."""
         clouds, work = self._around.clouds, self._around.clouds.work
         return await work(choose, self._around.catalog, wanted, terms, await work(clouds.names), ())
+
+    async def usable_offer(self, wanted: TaskRequest, terms: Terms) -> Chosen:
+        """The same of clouds whose credentials are good; raises also why none can be used."""
+        return await self._vetting.offer(wanted, terms)
 
     async def stop(self, cluster: str) -> Rental:
         """Stop its machines; they keep their disks."""

@@ -7,8 +7,7 @@ A server that is killed finds its workers again: as clusters they go on without 
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -20,16 +19,17 @@ from trainway.engine.cluster.request import Launch
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
+from trainway.engine.moving.move import BETWEEN, move_of
 from trainway.engine.phases import WAITING
 from trainway.engine.rental.interruption import Interruption
 from trainway.engine.rounds import Rounds
 from trainway.engine.schedule.record import stored_submission
-from trainway.engine.submission import Prepared, Submission
+from trainway.engine.submission import Prepared
 from trainway.engine.times import time_text
 from trainway.engine.under_way import is_under_way
 from trainway.engine.worker_pool.assignment import FreeWorkers, is_for_workers, worker_of
 from trainway.engine.worker_pool.book import WorkerPoolBook
-from trainway.engine.worker_pool.job_pool import fail_jobs, pool_for, pool_name
+from trainway.engine.worker_pool.job_pool import NO_MACHINES
 from trainway.engine.worker_pool.record import WorkerPoolRecord, WorkerRecord
 from trainway.engine.worker_pool.request import NewPool, check_task, checked_name
 from trainway.engine.worker_pool.size import Demand, look_again_s, wanted_workers
@@ -37,7 +37,6 @@ from trainway.engine.worker_pool.state import WorkerState
 from trainway.engine.worker_pool.view import pool_message, pool_view
 from trainway.engine.worker_pool.workers import Submits, WorkerContext, Workers
 from trainway.errors import ConflictError
-from trainway.families.table import family_of
 from trainway.jobset.labels import WORKER_POOL
 from trainway.jobset.status import moment
 from trainway.json_types import Json
@@ -61,6 +60,8 @@ class PoolContext:
     submits: Submits
     begin_anew: Callable[[LiveJob, str, Interruption | None], Awaitable[None]]
     cancel: Callable[[list[LiveJob]], Awaitable[None]]
+    fail: Callable[[LiveJob, str, str], Awaitable[None]]
+    """Ends a job that has not begun, or has it go on elsewhere."""
     request: Callable[[], object]
     """Asks for a round of the queue."""
 
@@ -179,19 +180,14 @@ class WorkerPools:
         await self._rounds.request()
         return self._view(pool.name)
 
-    @asynccontextmanager
-    async def housing(self, submission: Submission, jobs: int = 1) -> AsyncIterator[Submission]:
-        """A submission that is about to be stored; on a cloud, with a pool of its own."""
-        if not family_of(submission.backend).rents:
-            yield submission
-            return
-        name = pool_name(submission.key or self._around.ids.new())
-        await self.apply(pool_for(submission, name, jobs))
-        try:
-            yield replace(submission, backend=self._book.pool(name).backend)
-        finally:
-            self._housed.add(name)  # without a job it goes again
-            self.look()
+    def backend(self, name: str) -> str:
+        """The backend of the jobs of a pool."""
+        return self._book.pool(name).backend
+
+    def settle(self, name: str) -> None:
+        """The jobs of a pool that goes with them are stored now, if they ever are."""
+        self._housed.add(name)
+        self.look()
 
     async def resize(self, name: str, workers: int) -> Json:
         """Have a pool have so many workers from now on."""
@@ -307,7 +303,8 @@ class WorkerPools:
             await self._keep(self._book.pools[pool.name])
             return 0.0
         if pool.limits.goes_with_jobs and pool.has_given_up:
-            await fail_jobs(self._jobs_of(pool), pool_message(pool, workers))
+            for live in self._jobs_of(pool):
+                await self._around.fail(live, NO_MACHINES, pool_message(pool, workers))
         used = self._used()
         there = [worker for worker in workers if worker.is_counted]
         ours = [worker for worker in there if worker.version == pool.version]
@@ -340,7 +337,7 @@ class WorkerPools:
         waits = [
             (clock - moment(live.record.created)).total_seconds()
             for live in self._jobs_of(pool)
-            if not live.has_begun and not live.record.move and live.record.phase in WAITING
+            if not live.has_begun and live.record.phase in WAITING and not _is_between(live)
         ]
         return Demand(waits, busy, idle)
 
@@ -390,6 +387,12 @@ class WorkerPools:
         if not workers:
             await asyncio.to_thread(self._around.clusters.agents.forget_pool, pool.name)
             await self._book.forget(pool.name)
+
+
+def _is_between(live: LiveJob) -> bool:
+    """Whether no place has the job, because it moves."""
+    move = move_of(live.record)
+    return move is not None and move.step in BETWEEN
 
 
 def _launch(name: str, new: NewPool) -> Launch:

@@ -12,6 +12,7 @@ from trainway.engine.testing import jobset
 from trainway.engine.worker_pool.request import NewPool
 from trainway.json_types import Json
 
+GPU = "nvidia.com/gpu"
 MOST = 9
 """How many clusters of the pool have backends."""
 
@@ -98,3 +99,19 @@ def new_pool(setup: str = "true", infra: str = "", **workers: Any) -> NewPool:
     return NewPool(
         "p", infra, 1, {"cpus": 1}, {}, workers or {"workers": 2}, Submission([task], workdir="/")
     )
+
+
+def trainjob(
+    nodes: int = 2, requests: Json | None = None, runtime: str = "torch-distributed", **more: Any
+) -> Json:
+    """A TrainJob of so many nodes, which request this each; `annotations` are its own."""
+    trainer: Json = {"numNodes": nodes, "command": ["torchrun", "x.py"]}
+    if requests:
+        trainer["resourcesPerNode"] = {"requests": requests, "limits": requests}
+    annotations = more.pop("annotations", {})
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "train", "annotations": annotations},
+        "spec": {"runtimeRef": {"name": runtime}, "trainer": trainer, **more},
+    }

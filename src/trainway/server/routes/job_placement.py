@@ -46,7 +46,7 @@ def add_job_placement_routes(api: Api, service: Service) -> None:
     async def job_placement(ref: str) -> Response:
         """Ask every other place what it offers for a job. Nothing is changed."""
         record = await engine.reading.record(ref)
-        names = await asyncio.to_thread(engine.registry.infras)
+        names = await asyncio.to_thread(engine.places)
         others = [name for name in names if name != record.backend][:_MOST]
         submissions = [await engine.moves.submission(record.id, name, ()) for name in others]
         settings = await asyncio.to_thread(configuration.read, service.web.folder)

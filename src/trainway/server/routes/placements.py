@@ -78,7 +78,7 @@ def add_placement_routes(api: Api, service: Service) -> None:
     @api.post(f"{BASE_PATH}/places", tags=["server"], response_model=PlaceNames)
     async def places(body: PlacesRequest) -> Response:
         """The names of all places where a job can run. None of them is asked."""
-        names = await asyncio.to_thread(engine.registry.infras, body.kubeconfig)
+        names = await asyncio.to_thread(engine.places, body.kubeconfig)
         return JsonAnswer({"items": names})
 
     @api.post(f"{BASE_PATH}/placements", tags=["jobs"], response_model=Placement)
