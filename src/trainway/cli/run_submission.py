@@ -58,6 +58,10 @@ def made_objects(
     else:
         source, objects = _target(targets, rest_words, wishes, several)
     objects = with_options(objects, parsed(options["slurm"]), wishes.on)
+    if options.get("accelerator"):
+        from trainway.sdk.accelerator import of_type  # noqa: PLC0415 - seldom needed
+
+        objects = of_type(objects, options["accelerator"])
     if options["pack"]:
         objects = packed(objects)
     if options.get("health_check") or options.get("torch_check"):

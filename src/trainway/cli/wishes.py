@@ -9,6 +9,7 @@ from trainway.cli.completions import complete_infras, complete_runtimes
 from trainway.cli.times import parse_duration
 from trainway.cli.variables import env_option, given_variables, task_options
 from trainway.errors import UsageError
+from trainway.families.table import family_of
 from trainway.sdk.manifests import Resources, Wishes
 from trainway.sdk.node_range import NodeRange, parse_nodes
 from trainway.sdk.recovery_strategy import STRATEGIES
@@ -36,21 +37,17 @@ class _Amount(click.ParamType[str]):
 
 
 class _GpuCount(_Amount):
-    """A number of GPUs. Of which kind they are can be said in a task only."""
+    """A number of GPUs, which may be of a type where machines are rented: A100:8."""
 
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Check it."""
         kind, _, count = str(value).partition(":")
-        if kind[:1].isalpha():
-            self.fail(
-                f"{value!r} names a type of GPU, and this command takes only a number: --gpus "
-                f"{count or 1}. Tasks and clusters accept types: trainway launch --gpus {value}",
-                param,
-                ctx,
-            )
-        return super().convert(value, param, ctx)
+        if not kind[:1].isalpha():
+            return super().convert(value, param, ctx)
+        super().convert(count or "1", param, ctx)
+        return str(value)
 
 
 _AMOUNT: Final = _Amount()
@@ -150,8 +147,26 @@ recovery_option: Final = click.option(
 )
 
 
+def _part_gpus(options: dict[str, Any]) -> None:
+    """Part the type of GPUs from their number; it counts where machines are rented."""
+    kind, _, count = str(options["gpus"] or "").partition(":")
+    if not kind[:1].isalpha():
+        return
+    places = str(options["backend"] or "").split(",")
+    if not any(family_of(place.strip()).rents for place in places if place.strip()):
+        value, number = options["gpus"], count or 1
+        raise click.BadParameter(
+            f"{value!r} names a type of GPU, and this command takes only a number: --gpus "
+            f"{number}. Tasks and clusters accept types: trainway launch --gpus {value}",
+            ctx=click.get_current_context(),
+            param_hint="'--gpus'",
+        )
+    options |= {"gpus": count or "1", "accelerator": kind}
+
+
 def wishes_of(options: dict[str, Any]) -> Wishes:
     """What the options say."""
+    _part_gpus(options)
     told = given_variables(options)
     nodes: NodeRange | None = options["nodes"]
     return Wishes(
@@ -203,7 +218,11 @@ _OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
         type=_AMOUNT,
         help="The memory limit, if it differs from --memory. On Slurm the limit is --memory.",
     ),
-    click.option("--gpus", type=_GpuCount(), help="GPUs for each node; no other job gets them."),
+    click.option(
+        "--gpus",
+        type=_GpuCount(),
+        help="GPUs for each node; no other job gets them. On a cloud also their type, as A100:8.",
+    ),
     click.option(
         "--runtime", help="The training runtime to run under.", shell_complete=complete_runtimes
     ),

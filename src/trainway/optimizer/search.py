@@ -113,7 +113,8 @@ class Search:
         tail = "ORDER BY m.memory_gib DESC, m.vcpus DESC, m.name, p.zone LIMIT 1"
         columns = "m.id, p.zone, p.price, p.spot"
         (row,) = self._select("offers", columns, chosen.request, here, tail=tail)
-        return Offer(self._catalog.machine(row[0]), chosen.region, *row[1:])
+        machine, zone = self._catalog.machine(row[0]), row[1] or chosen.request.infra.zone or ""
+        return Offer(machine, chosen.region, zone, *row[2:])
 
     def machines(self, request: Request) -> int:
         """How many machine types would do."""
@@ -173,7 +174,7 @@ class Search:
             yield from self._trait_conditions(request)
         for block in self._blocks:
             if block.spot is None or block.spot == request.spot:
-                yield _unblocked(block)
+                yield _unblocked(block, request.infra.zone)
 
     def _trait_conditions(self, request: Request) -> Iterator[Condition]:
         unwanted = set(self._rules.traits())
@@ -192,7 +193,10 @@ class Search:
         elif Rule.OPT_IN in self._rules.holding:
             yield Condition("NOT p.opt_in")
         if request.infra.zone is not None:
-            yield Condition("p.zone = ?", (request.infra.zone,))
+            # Where a list has no zones, a zone is in the region that its name begins with.
+            named = request.infra.zone
+            text = "(p.zone = ? OR (p.zone = '' AND instr(?, r.name) = 1))"
+            yield Condition(text, (named, named))
         if request.regions is not None:
             marks = ", ".join("?" * len(request.regions))
             yield Condition(f"r.name IN ({marks})", sorted(request.regions))
@@ -236,9 +240,12 @@ def _amount(column: str, amount: Amount) -> Condition:
     return Condition(f"{column} {'>=' if amount.at_least else '='} ?", (amount.value,))
 
 
-def _unblocked(block: Block) -> Condition:
+def _unblocked(block: Block, asked: str | None) -> Condition:
+    """What is not blocked; where a list has no zones, the zone that was asked for may be."""
     parts = [("m.cloud", block.cloud), ("r.name", block.region), ("p.zone", block.zone)]
     parts.append(("m.name", block.instance_type))
     named = [(column, value) for column, value in parts if value is not None]
     text = " AND ".join(f"{column} = ?" for column, _ in named)
+    if block.zone is not None and block.zone == asked:
+        text = text.replace("p.zone = ?", "p.zone IN (?, '')")
     return Condition(f"NOT ({text})", [value for _, value in named])

@@ -1,6 +1,7 @@
 """The search by index against a look at every line, on catalogs made at random."""
 
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 from hypothesis import given
@@ -13,7 +14,7 @@ from trainway.catalog.csv_format import Row
 from trainway.optimizer.request import Block, Request
 from trainway.optimizer.rules import Rule, Rules
 from trainway.optimizer.search import Search
-from trainway.optimizer.testing import Lines, catalog_of
+from trainway.optimizer.testing import Lines, catalog_of, row
 
 CLOUDS = ("aws", "lambda", "oci")
 REGIONS = ("us-east-1", "af-south-1", "eu-west-1")
@@ -84,3 +85,14 @@ def test_no_line_that_fits_is_cheaper(
             assert offer.hourly(spot=request.spot) == each.hourly
             assert (offer.machine.cloud, offer.region) == each.place
         catalog.close()
+
+
+def test_a_zone_is_found_where_the_list_has_only_regions(tmp_path: Path) -> None:
+    rows = [row("m5.large", 1, region=region) for region in ("us-east-1", "us-west-2")]
+    request = Request(Infra("aws", None, "us-east-1a"), instance_type="m5.large")
+    with closing(catalog_of(tmp_path, {"aws": rows})) as catalog:
+        (found,) = Search(catalog).regions(request)
+        offer = Search(catalog).best(found)
+        assert (offer.region, offer.zone) == ("us-east-1", "us-east-1a")
+        without = Search(catalog, blocks=[Block("aws", "us-east-1", "us-east-1a")])
+        assert without.regions(request) == [], "it is not tried for ever"

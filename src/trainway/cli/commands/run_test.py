@@ -42,6 +42,15 @@ def test_a_file_is_submitted_and_its_name_and_id_are_printed(fake: FakeServer) -
     }  # fmt: skip
 
 
+def test_the_type_of_gpus_goes_to_a_cloud_as_an_annotation(fake: FakeServer) -> None:
+    result = invoke("-d", "--on", "aws/us-east-1", "--gpus", "A100:8", "--", "true")
+    assert (result.exit_code, result.stderr) == (0, "")
+    (job,), options = sent(fake)
+    assert options["backend"] == "aws/us-east-1"
+    assert job["metadata"]["annotations"]["trainway.dev/accelerators"] == "A100"
+    assert "'nvidia.com/gpu': '8'" in str(job)
+
+
 def test_a_script_goes_to_pods_with_its_modules(fake: FakeServer) -> None:
     Path("train.py").write_text("import helper")
     Path("helper.py").write_text("")

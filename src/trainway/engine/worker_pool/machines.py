@@ -112,8 +112,8 @@ def _gpus(source: Json, jobset: Json, count: float) -> Json:
     raise UsageError(
         "the job does not say which type of GPU it needs, and clouds have many at very different"
         " prices",
-        hint=f"give it the annotation {ACCELERATORS}: A100, or a nodeSelector such as"
-        f" {_PRODUCTS[0]}; of a task, write resources: {{accelerators: A100:8}}",
+        hint=f"write --gpus A100:{count:g}, or give the job the annotation {ACCELERATORS}: A100 or"
+        f" a nodeSelector such as {_PRODUCTS[0]}",
     )
 
 

@@ -118,7 +118,7 @@ def test_each_node_has_a_machine_on_which_it_fits(case: Case) -> None:
 def test_gpus_of_no_type_are_refused_with_a_way_out() -> None:
     with pytest.raises(UsageError, match="which type of GPU") as caught:
         of(trainjob(1, {GPU: "1"}))
-    assert "trainway.dev/accelerators: A100" in (caught.value.hint or "")
+    assert "--gpus A100:1" in (caught.value.hint or "")
     with pytest.raises(UsageError, match="must be NAME or NAME:COUNT"):
         of(trainjob(1, {GPU: "1"}, annotations={"trainway.dev/accelerators": "a lot"}))
 
