@@ -1,42 +1,14 @@
 """`trainway launch` on AWS: machines are rented, train, and are given back, whatever happens."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
-from installation import Installation, installed
+from installation import Installation
 from moto_cloud import REGION, MotoCloud
 from patience import until
 
 pytestmark = pytest.mark.xdist_group("ssh")
-CATALOG = (
-    "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,"
-    "Region,AvailabilityZone,Arch\n"
-    f"m5.large,,,2.0,8.0,,0.096,0.04,{REGION},{REGION}a,x86_64\n"
-    f"m5.large,,,2.0,8.0,,0.097,0.05,{REGION},{REGION}b,x86_64\n"
-)
-
-
-@pytest.fixture
-def user(paired_cloud: MotoCloud, tmp_path: Path) -> Iterator[Installation]:
-    """Somebody with credentials for AWS, and a catalog with one type in two zones."""
-    home, catalog = tmp_path / "home", tmp_path / "catalog"
-    home.mkdir()
-    catalog.mkdir()
-    (catalog / "aws.csv").write_text(CATALOG)
-    (home / "config.yaml").write_text(
-        yaml.safe_dump({"clouds": {"aws": {"user": "root", "shutdown_command": "true"}}})
-    )
-    variables = {
-        "TRAINWAY_CATALOG": str(catalog),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        **paired_cloud.variables(),
-    }
-    with installed(home, variables) as made:
-        yield made
-        made.run("down", "--all", "--yes")
 
 
 def test_a_task_of_two_nodes_runs_on_rented_machines(

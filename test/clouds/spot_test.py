@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 from installation import Installation
-from launch_test import user
 from moto_cloud import REGION, MotoCloud
 from patience import until
-
-__all__ = ["user"]
 
 pytestmark = pytest.mark.xdist_group("ssh")
 PROGRAM = """\

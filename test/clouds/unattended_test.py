@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 import yaml
+from cloud_fixtures import CATALOG
 from installation import Installation, installed, kill
-from launch_test import CATALOG
 from moto_cloud import MotoCloud
 from patience import until
 
