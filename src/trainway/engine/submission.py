@@ -17,6 +17,7 @@ from trainway.backends.demand import Demand
 from trainway.engine.array import place_of
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, JobSpec, stored
+from trainway.engine.worker_pool.rented_place import place_again
 from trainway.families.builtin import HERE
 from trainway.jobset.model import API_VERSION as JOBSET_VERSION
 from trainway.jobset.model import KIND as JOBSET_KIND
@@ -184,7 +185,7 @@ def resubmission(
         spec.objects,
         key=key,
         name=suffixed(f"{record.name}-", key) if is_renamed else "",
-        backend=record.backend,
+        backend=place_again(record.backend, record.label_map),
         priority=record.priority,
         workdir=record.workdir,
         environ=spec.environ,

@@ -154,6 +154,8 @@ REGISTERED_LINKS: Final = "trainway.dev/registered-links"
 CLUSTER: Final = "trainway.dev/cluster"
 CLUSTER_JOB: Final = "trainway.dev/cluster-job"
 """On a job of a cluster: the cluster's name, and the job's number there."""
+RENTED_PLACE: Final = "trainway.dev/rented-place"
+"""On a job for which machines are rented: where, as it was asked for, with dots for slashes."""
 WORKER_POOL: Final = "trainway.dev/worker-pool"
 """On a job of a worker pool, and on those that set up its workers: the pool's name."""
 

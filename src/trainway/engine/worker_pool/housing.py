@@ -21,6 +21,7 @@ from trainway.engine.submission import Submission, parted
 from trainway.engine.worker_pool.job_pool import machines_of_task, pool_for, pool_name, task_of
 from trainway.engine.worker_pool.machines import Machines, machines_of
 from trainway.engine.worker_pool.pools import WorkerPools
+from trainway.engine.worker_pool.rented_place import place_label
 from trainway.errors import UsageError
 from trainway.families.table import family_of
 
@@ -44,7 +45,8 @@ class Housing:
         machines, _ = await self.offer(submission)
         try:
             await self.pools.apply(pool_for(submission, name, jobs, machines))
-            yield replace(submission, backend=self.pools.backend(name))
+            labels = {**submission.labels, **place_label(submission.backend)}
+            yield replace(submission, backend=self.pools.backend(name), labels=labels)
         finally:
             self.pools.settle(name)  # without a job it goes again
 

@@ -132,6 +132,8 @@ def test_a_trainjob_has_machines_for_as_long_as_it_runs(world: CloudWorld) -> No
         await world.until(job_id, "Succeeded")
         await world.until_cluster(lambda: not world.engine.worker_pools.all())
         assert world.clouds.machines() == []
+        again = await world.engine.rerun(job_id)
+        assert again["spec"]["backend"] not in (place.name, "aws"), "it has a pool of its own"
 
     world.play(scene)
 

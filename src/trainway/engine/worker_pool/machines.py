@@ -32,7 +32,6 @@ _PRODUCTS: Final = (
     "gpu.nvidia.com/model",
 )
 """The labels of nodes that name a type of GPU, as pods select by them."""
-_INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 _MAKERS: Final = frozenset({"nvidia", "tesla", "amd", "instinct", "geforce"})
 _LARGE: Final = "80GB"
 _RESERVED: Final = 1.08
@@ -104,8 +103,6 @@ def _gpus(source: Json, jobset: Json, count: float) -> Json:
     if of_tasks:
         return {"accelerators": f"{of_tasks[0]}:{count:g}"}
     for labels in _selectors(jobset):
-        if labels.get(_INSTANCE_TYPE):
-            return {"instance_type": str(labels[_INSTANCE_TYPE])}
         product = next((labels[name] for name in _PRODUCTS if labels.get(name)), None)
         if product:
             return {"accelerators": f"{gpu_type(str(product))}:{count:g}"}

@@ -101,12 +101,6 @@ CASES = (
         2,
         {"cpus": "4+", "accelerators": "A100-80GB:8"},
     ),
-    Case(
-        "a-selected-machine",
-        selecting(**{"node.kubernetes.io/instance-type": "p5.48xlarge"}),
-        2,
-        {"cpus": "4+", "instance_type": "p5.48xlarge"},
-    ),
 )
 
 
