@@ -23,6 +23,7 @@ from trainway.engine.worker_pool.machines import Machines, machines_of
 from trainway.engine.worker_pool.pools import WorkerPools
 from trainway.engine.worker_pool.rented_place import place_label
 from trainway.errors import UsageError
+from trainway.families.builtin import WORKERS
 from trainway.families.table import family_of
 
 
@@ -43,10 +44,11 @@ class Housing:
             return
         name = pool_name(submission.key or self.ids.new())
         machines, _ = await self.offer(submission)
+        self.pools.hold(name)
         try:
             await self.pools.apply(pool_for(submission, name, jobs, machines))
             labels = {**submission.labels, **place_label(submission.backend)}
-            yield replace(submission, backend=self.pools.backend(name), labels=labels)
+            yield replace(submission, backend=f"{WORKERS}/{name}", labels=labels)
         finally:
             self.pools.settle(name)  # without a job it goes again
 

@@ -5,19 +5,22 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from trainway.backends.base import Backend
 from trainway.backends.testing import FakeBackend
 from trainway.engine.cluster.testing import ClusterWorld
+from trainway.engine.moving.moves import Moves
+from trainway.engine.moving.testing import KeptStore
 from trainway.engine.placement.offer import Fit
 from trainway.engine.rental.office import RentalOffice
 from trainway.engine.rental.rentals import Rentals
 from trainway.engine.rental.ssh_key import SshKey
 from trainway.engine.rental.testing import RentalWorld
 from trainway.engine.submission import Submission
-from trainway.engine.testing import jobset
+from trainway.engine.testing import jobset, memory_database
 from trainway.engine.worker_pool.testing import GPU, trainjob
 from trainway.errors import ConflictError, NotFoundError, TrainwayError, UsageError
 from trainway.json_types import Json
@@ -59,10 +62,11 @@ class Place(FakeBackend):
 class CloudWorld(ClusterWorld):
     """An engine with two stand-in clouds and a pool of hosts."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
+    def __init__(self, folder: Path, before: "CloudWorld | None" = None) -> None:
+        store = before.store if before else KeptStore(memory_database())
+        super().__init__(before.agents if before else None, store)
         self.clouds = RentalWorld(folder)
-        self.lab = Place(LAB)
+        self.lab = before.lab if before else Place(LAB)
         self.engine.registry.put(self.lab)
         self.found: dict[str, Place] = {}
         self._get = self.engine.registry.get
@@ -248,3 +252,37 @@ def test_a_job_that_has_not_started_moves_to_a_cloud(world: CloudWorld) -> None:
             await world.engine.moves.move(other, "aws")
 
     world.play(scene)
+
+
+def test_a_server_that_is_killed_on_the_way_houses_the_job_anew(
+    world: CloudWorld, tmp_path: Path
+) -> None:
+    """Between the pool and the job: the first pool goes unused, and the job gets another."""
+    ids: list[str] = []
+    pools: list[str] = []
+
+    async def before() -> None:
+        async def killed(*_: object) -> None:
+            pools.extend(pool["metadata"]["name"] for pool in world.engine.worker_pools.all())
+            await asyncio.Event().wait()
+
+        with patch.object(Moves, "_left", killed):
+            ids.append(await world.take(LAB))
+            await world.engine.moves.move(ids[0], "aws")
+            await world.until_cluster(lambda: bool(pools))
+            for live_id in list(world.engine._live):
+                world.engine._live.remove(live_id)
+
+    world.play(before)
+    (tmp_path / "second").mkdir()
+    second = CloudWorld(tmp_path / "second", world)
+
+    async def after() -> None:
+        await second.set_up()
+        place = await second.place_of(ids[0])
+        assert place.startswith("worker-pool/for-")
+        assert not place.endswith(pools[0])
+        await second.until_cluster(lambda: ids[0] in second.found[place].jobs)
+        await second.until_cluster(lambda: len(second.engine.worker_pools.all()) == 1)
+
+    second.play(after)

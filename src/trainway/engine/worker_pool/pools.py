@@ -84,8 +84,8 @@ class WorkerPools:
         self._idle_since: dict[str, float] = {}
         """When each worker without a job was first seen so, by id, on the clock of the loop."""
         self._timer: asyncio.TimerHandle | None = None
-        self._housed: set[str] = set()
-        """The pools whose jobs have been stored: one that goes with them may go."""
+        self._held: set[str] = set()
+        """The pools whose jobs are about to be stored: they do not go yet."""
 
     @property
     def is_idle(self) -> bool:
@@ -97,7 +97,6 @@ class WorkerPools:
         await self._book.settle()
         for pool in self._book.pools.values():
             await self._keep(pool)
-        self._housed.update(self._book.pools)
         self.look()
 
     async def close(self) -> None:
@@ -180,13 +179,13 @@ class WorkerPools:
         await self._rounds.request()
         return self._view(pool.name)
 
-    def backend(self, name: str) -> str:
-        """The backend of the jobs of a pool."""
-        return self._book.pool(name).backend
+    def hold(self, name: str) -> None:
+        """Keep a pool that goes with its jobs until these are stored."""
+        self._held.add(name)
 
     def settle(self, name: str) -> None:
         """The jobs of a pool that goes with them are stored now, if they ever are."""
-        self._housed.add(name)
+        self._held.discard(name)
         self.look()
 
     async def resize(self, name: str, workers: int) -> Json:
@@ -298,7 +297,7 @@ class WorkerPools:
         if pool.is_going:
             await self._go(pool, workers)
             return None
-        if pool.limits.goes_with_jobs and pool.name in self._housed and not self._jobs_of(pool):
+        if pool.limits.goes_with_jobs and pool.name not in self._held and not self._jobs_of(pool):
             await self._book.going(pool.name)
             await self._keep(self._book.pools[pool.name])
             return 0.0
