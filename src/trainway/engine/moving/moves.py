@@ -42,6 +42,7 @@ from trainway.engine.stored_job import Change, write
 from trainway.engine.submission import Submission, workload_of
 from trainway.engine.wishes import ENDING
 from trainway.engine.wishing import cancelled_between, is_over, resuming
+from trainway.engine.worker_pool.rented_place import place_again
 from trainway.errors import ConflictError, DatabaseError, TrainwayError, UnavailableError
 from trainway.families.family import Files
 from trainway.families.table import family_of
@@ -285,18 +286,21 @@ class Moves:
         """Have it go on where it came from; where that fails too, it stays suspended."""
         await self._let_go(live, move)
         spec = await self._ledger.call(self._ledger.store.spec, live.id)
-        try:
-            back = replace(move.back, objects=move.back.objects or spec.objects)
-            arrival = await self.arrival(live.record, spec, back)
-        except UnavailableError:
-            raise
-        except TrainwayError as error:
-            said = f"{move.back.backend} does not take it back: {error.sentence}"
-            event = live.event("MoveRefused", said, kind="Warning")
-            await self._write(live, Change({"move": None, "message": said}, [event]))
-            return
-        said, anew = f"it goes on at {move.back.backend}", move.withdraws
-        await self._arrive(live, arrival, None, said, resumes=move.resumes, begins_anew=anew)
+        place = place_again(move.back.backend, live.record.label_map)
+        async with AsyncExitStack() as stack:
+            try:
+                back = replace(move.back, backend=place, objects=move.back.objects or spec.objects)
+                back = await stack.enter_async_context(self.housed(live.record, back))
+                arrival = await self.arrival(live.record, spec, back)
+            except UnavailableError:
+                raise
+            except TrainwayError as error:
+                said = f"{place} does not take it back: {error.sentence}"
+                event = live.event("MoveRefused", said, kind="Warning")
+                await self._write(live, Change({"move": None, "message": said}, [event]))
+                return
+            said, anew = f"it goes on at {place}", move.withdraws
+            await self._arrive(live, arrival, None, said, resumes=move.resumes, begins_anew=anew)
 
     def _refused(self, live: RecoveredJob, move: Move, error: TrainwayError) -> Change:
         """What follows where a job cannot be made for the place that it is to go to."""

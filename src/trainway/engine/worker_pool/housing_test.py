@@ -235,6 +235,23 @@ def test_a_job_goes_on_from_a_cloud_that_has_no_machines(world: CloudWorld) -> N
     world.play(scene)
 
 
+def test_a_job_that_no_other_place_takes_goes_back_to_its_cloud(world: CloudWorld) -> None:
+    world.clouds.aws.break_next(Fault("create", Break.CAPACITY, times=9))  # three rounds of all
+    world.lab.problem = "it is full"
+
+    async def scene() -> None:
+        job_id = await world.take(candidates=[candidate(LAB)])
+        first = await world.place_of(job_id)
+        await world.set_up()
+        place = await world.place_of(job_id)
+        assert place.startswith("worker-pool/for-")
+        assert place != first
+        await world.until_cluster(lambda: job_id in world.found[place].jobs)
+        assert "MoveRefused" in await world.reasons(job_id)
+
+    world.play(scene)
+
+
 def test_a_job_that_has_not_started_moves_to_a_cloud(world: CloudWorld) -> None:
     async def scene() -> None:
         job_id = await world.take(LAB)
