@@ -10,6 +10,7 @@ from trainway.catalog.store import Catalog
 from trainway.catalog.traits import is_opt_in
 from trainway.engine.rental.record import Attempt
 from trainway.engine.rental.terms import Terms
+from trainway.errors import NotFoundError
 from trainway.optimizer.plan import plan
 from trainway.optimizer.request import Block, Request, TaskRequest
 from trainway.optimizer.rules import Rule, Rules
@@ -61,6 +62,7 @@ def choose(
 
     The catalog is opened anew: what reads it belongs to one thread.
     """
+    _check_providers(wanted, clouds)
     named = {each.infra.region for each in wanted.requests}
     rules = _rules(terms)
     with closing(opened()) as catalog:
@@ -80,6 +82,17 @@ def choose(
         *(spot, nodes, _of_all(offer.hourly(spot=spot) or 0, nodes)),
         _of_all(offer.price, nodes) if spot and offer.price else "",
         *(offer.machine.accelerator, int(offer.machine.accelerator_count)),
+    )
+
+
+def _check_providers(wanted: TaskRequest, clouds: Collection[str]) -> None:
+    """Raise where nothing can be rented of all the clouds that were named."""
+    named = {each.infra.cloud for each in wanted.requests}
+    if None in named or named & set(clouds):
+        return
+    raise NotFoundError(
+        f"Trainway cannot rent machines of {', '.join(sorted(filter(None, named)))} yet",
+        hint=f"it can on {', '.join(clouds)}",
     )
 
 

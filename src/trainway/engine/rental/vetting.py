@@ -43,7 +43,7 @@ class Vetting:
                     choose, self._around.catalog, wanted, terms, names, tuple(blocks)
                 )
             except NotFoundError as error:
-                raise problem or _without_provider(wanted, names) or error from None
+                raise problem or error from None
             try:
                 await self._check(chosen, terms)
             except ProviderError as error:
@@ -73,13 +73,3 @@ class Vetting:
             error.scope = Scope.CLOUD  # without credentials nothing works there
             raise
         self._good[cloud] = now
-
-
-def _without_provider(wanted: TaskRequest, names: list[str]) -> UnusableCloudError | None:
-    """That nothing can be rented of a cloud that was named; None: that is not the reason."""
-    named = {each.infra.cloud for each in wanted.requests}
-    (cloud,) = named if len(named) == 1 else (None,)
-    if cloud is None or cloud in names:
-        return None
-    said = f"Trainway cannot rent machines of {cloud} yet"
-    return UnusableCloudError(said, hint=f"clouds with a provider: {', '.join(names)}")

@@ -181,6 +181,8 @@ def test_what_no_cloud_has_is_told_in_one_sentence(world: CloudWorld) -> None:
             await world.take("aws/eats")
         with pytest.raises(NotFoundError, match="there is no backend 'asw'; did you mean aws"):
             await world.take("asw")
+        with pytest.raises(NotFoundError, match="cannot rent machines of azure yet"):
+            await world.take("azure")
         with pytest.raises(UsageError, match="at most a region and a zone may follow aws"):
             await world.take("aws/east/east-a/x")
 
