@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 from trainway.api.task.infra import Infra
 from trainway.api.task.resources import read
@@ -17,7 +18,9 @@ from trainway.optimizer.plan import plan
 from trainway.optimizer.request import TaskRequest, request
 from trainway.optimizer.search import Search
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "catalog"
+REPOSITORY = Path(__file__).resolve().parents[2]
+FOLDER = REPOSITORY.parent / "shared" / "data" / "catalog"
+EXAMPLE_FILES = REPOSITORY / "examples" / "clouds"
 THREE = ("aws", "gcp", "azure")
 SEVEN = (*THREE, "lambda", "runpod", "oci", "nebius")
 
@@ -75,3 +78,36 @@ def test_it_costs_what_skypilot_pays_or_less(search: Search, case: Case) -> None
             assert ours <= theirs + 1e-4
         else:
             assert ours == pytest.approx(theirs, abs=1e-4)
+
+
+@dataclass(frozen=True)
+class Example:
+    file: str
+    three: str
+    """What SkyPilot takes with three clouds: cloud, type and price."""
+    seven: str
+
+
+EXAMPLES = [
+    Example("a100.yaml", "aws p4d.24xlarge 21.9576", "lambda gpu_8x_a100 15.92"),
+    Example("spot.yaml", "azure Standard_NC6s_v3 0.3366", "azure Standard_NC6s_v3 0.3366"),
+    Example("any-of.yaml", "aws p4de.24xlarge 27.4471", "runpod 8x_A100-80GB_SECURE 11.12"),
+]
+"""All of them are the plain minimum, which both find; of `any_of` it is the cheaper request."""
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.file)
+def test_examples_plan_to_what_skypilot_takes(search: Search, example: Example) -> None:
+    data = yaml.safe_load((EXAMPLE_FILES / example.file).read_text())
+    requests = tuple(request(each, 1) for each in read(data["resources"]).candidates)
+    for clouds, theirs in ((THREE, example.three), (SEVEN, example.seven)):
+        task = TaskRequest("a", requests).at([Infra(cloud) for cloud in clouds])
+        (choice,) = plan(search, [task], {}).choices
+        machine = choice.offer.machine
+        assert f"{machine.cloud} {machine.name} {round(choice.hourly_price, 4):g}" == theirs
+
+
+def test_every_example_of_clouds_is_planned() -> None:
+    assert sorted(each.file for each in EXAMPLES) == sorted(
+        path.name for path in EXAMPLE_FILES.iterdir()
+    )
