@@ -5,7 +5,7 @@ A row without a region is no offer, and a price that is 0 or missing is none.
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,7 @@ from trainway.catalog.gpu_memory import accelerator_gib
 from trainway.errors import UnreadableError
 
 _REQUIRED: Final = ("InstanceType", "vCPUs", "MemoryGiB", "Price", "Region")
+_YES: Final = ("true", "supported", "required", "1", "1.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,10 @@ class Row:
     zone: str
     price: float | None
     spot_price: float | None
+    local_disk_gb: float = 0
+    """0: the file does not say."""
+    local_disk_kind: str = ""
+    fast_network: bool = False
 
 
 def rows(lines: Iterable[str], name: str) -> Iterator[Row]:
@@ -82,7 +87,19 @@ def _row(
         cell("AvailabilityZone"),
         price,
         spot_price,
+        *_local_disk(cell),
+        _number(cell("MaximumEfaInterfaces")) > 0,
     )
+
+
+def _local_disk(cell: Callable[[str], str]) -> tuple[float, str]:
+    """All disks inside of a machine together, and what they are."""
+    gigabytes = _number(cell("LocalDiskSize")) * max(_number(cell("LocalDiskCount")), 1)
+    if not gigabytes:
+        return 0, ""
+    if cell("NVMeSupported").lower() in _YES:
+        return gigabytes, "nvme"
+    return gigabytes, cell("LocalDiskType").lower()
 
 
 def _number(text: str) -> float:

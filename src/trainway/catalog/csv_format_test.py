@@ -71,3 +71,20 @@ def test_a_line_that_cannot_be_read_is_named(bad: Bad) -> None:
 )
 def test_the_memory_of_an_accelerator(name: str, info: str, gib: float) -> None:
     assert accelerator_gib(name, info) == gib
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (",,,,", (0, "", False)),
+        ("ssd,True,1000,8,4", (8000, "nvme", True)),
+        ("SSD,False,300,,0", (300, "ssd", False)),
+        ("hdd,,2000,2,", (4000, "hdd", False)),
+    ],
+)
+def test_disks_inside_of_a_machine_and_its_network(
+    cells: str, expected: tuple[float, str, bool]
+) -> None:
+    more = "LocalDiskType,NVMeSupported,LocalDiskSize,LocalDiskCount,MaximumEfaInterfaces"
+    (row,) = rows([f"{HEADER},{more}", f"a,,,4,16,,0.5,,here,{cells}"], "x.csv")
+    assert (row.local_disk_gb, row.local_disk_kind, row.fast_network) == expected

@@ -28,6 +28,12 @@ class MachineType:
     accelerator_gib: float = 0
     """The memory of one accelerator; 0: nobody says."""
     traits: frozenset[Trait] = frozenset()
+    local_disk_gb: float = 0
+    """All disks inside of it together; 0: it has none, or nobody says."""
+    local_disk_kind: str = ""
+    """`nvme` or `ssd`."""
+    fast_network: bool = False
+    """Whether its network is known to be one for gangs: EFA, GPUDirect or InfiniBand."""
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ from typing import Any, Final
 
 from trainway.catalog.csv_format import Row
 from trainway.catalog.google_hosts import with_hosts
+from trainway.catalog.local_disks import local_disk
 from trainway.catalog.offer import MachineType, Offer, Trait
-from trainway.catalog.traits import is_opt_in, traits
+from trainway.catalog.traits import has_fast_network, is_opt_in, traits
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Part of the name of a compiled catalog: another form is another file."""
 _GOOGLE: Final = "gcp"
 _TABLES: Final = """
@@ -27,6 +28,7 @@ CREATE TABLE machines (
   id INTEGER PRIMARY KEY, cloud TEXT NOT NULL, name TEXT NOT NULL, vcpus REAL NOT NULL,
   memory_gib REAL NOT NULL, accelerator TEXT NOT NULL, accelerator_key TEXT NOT NULL,
   accelerator_count REAL NOT NULL, accelerator_gib REAL NOT NULL, traits TEXT NOT NULL,
+  local_disk REAL NOT NULL, local_disk_kind TEXT NOT NULL, fast_network INTEGER NOT NULL,
   price REAL, spot REAL, offers INTEGER, spot_offers INTEGER);
 CREATE TABLE regions (
   id INTEGER PRIMARY KEY, cloud TEXT NOT NULL, name TEXT NOT NULL);
@@ -87,13 +89,17 @@ class Catalog:
         """The machine type of that number."""
         (row,) = self.rows(
             "SELECT cloud, name, vcpus, memory_gib, accelerator, accelerator_count,"
-            " accelerator_gib, traits FROM machines WHERE id = ?",
+            " accelerator_gib, traits, local_disk, local_disk_kind, fast_network"
+            " FROM machines WHERE id = ?",
             (identity,),
         )
-        cloud, name, *amounts, told = row
+        cloud, name, *amounts, told, disk, kind, is_fast = row
         vcpus, memory, accelerator, count, gib = amounts
         found = frozenset(map(Trait, told.split()))
-        return MachineType(cloud, name, vcpus, memory, accelerator, count, gib, found)
+        return MachineType(
+            *(cloud, name, vcpus, memory, accelerator, count, gib),
+            *(found, disk, kind, bool(is_fast)),
+        )
 
     def offers(self, identity: int) -> list[Offer]:
         """Each offer of a machine type, zone by zone."""
@@ -139,7 +145,7 @@ def _fill(connection: sqlite3.Connection, clouds: Mapping[str, Iterable[Row]]) -
             " spot = min(ifnull(spot, excluded.spot), ifnull(excluded.spot, spot))",
             _offers(cloud, clouds[cloud], machines, regions),
         )
-    insert = "INSERT INTO machines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0)"
+    insert = "INSERT INTO machines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0)"
     connection.executemany(insert, map(_machine_row, machines.items()))
     connection.executemany(
         "INSERT INTO regions VALUES (?, ?, ?)",
@@ -166,6 +172,9 @@ def _offers(
             row.accelerator,
             row.accelerator_count,
             row.accelerator_gib,
+            row.local_disk_gb,
+            row.local_disk_kind,
+            row.fast_network,
         )
         if row.region not in opt_in:
             opt_in[row.region] = is_opt_in(cloud, row.region)
@@ -175,7 +184,11 @@ def _offers(
 
 
 def _machine_row(item: tuple[tuple[Any, ...], int]) -> tuple[Any, ...]:
-    (cloud, name, vcpus, memory, accelerator, count, gib), identity = item
+    (*size, disk, kind, is_fast), identity = item
+    cloud, name, vcpus, memory, accelerator, count, gib = size
     told = " ".join(sorted(traits(cloud, name, accelerator)))
-    key = accelerator.lower()
-    return identity, cloud, name, vcpus, memory, accelerator, key, count, gib, told
+    if not disk:
+        disk, kind = local_disk(cloud, name)
+    is_fast = is_fast or has_fast_network(cloud, name)
+    gpus = (accelerator, accelerator.lower(), count, gib)
+    return identity, cloud, name, vcpus, memory, *gpus, told, disk, kind, is_fast

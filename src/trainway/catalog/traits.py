@@ -45,6 +45,24 @@ _OPT_IN: Final = {
 }
 """Regions that an account has only after it has asked for them."""
 
+_FAST_NETWORKS: Final = {
+    "aws": re.compile(
+        r"(p3dn|p4d|p4de|trn1|trn1n|dl1|dl2q)\.|p5[a-z]*\.48xlarge|p6-.*|trn2[a-z]*\.48xlarge"
+        r"|g4dn\.(8|12|16)xlarge|g4dn\.metal|(g5|g6|g6e)\.(8|12|16|24|48)xlarge|gr6\.8xlarge|hpc"
+    ),
+    "azure": re.compile(r"Standard_(H[BCX][0-9]|N[A-Z]+[0-9]+[a-z]*r[a-z]*(_|$))"),
+    "gcp": re.compile(r"a3-(high|mega|ultra)gpu-8g|a4-highgpu-8g|a4x-|h4d-"),
+    "oci": re.compile(r"BM\.GPU|BM\.HPC"),
+    "nebius": re.compile(r"gpu-[a-z0-9]+-sxm.*_8gpu"),
+}
+"""Types of which the clouds say that EFA, GPUDirect or InfiniBand connects several of them."""
+
+
+def has_fast_network(cloud: str, name: str) -> bool:
+    """Whether machines of the type are known to be connected for gangs."""
+    pattern = _FAST_NETWORKS.get(cloud)
+    return pattern is not None and pattern.match(name) is not None
+
 
 def traits(cloud: str, name: str, accelerator: str) -> frozenset[Trait]:
     """What is said of the type by its name, or by that of its accelerator."""

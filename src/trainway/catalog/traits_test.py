@@ -2,8 +2,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from trainway.catalog.local_disks import local_disk
 from trainway.catalog.offer import Trait
-from trainway.catalog.traits import is_opt_in, traits
+from trainway.catalog.traits import has_fast_network, is_opt_in, traits
 
 
 @dataclass(frozen=True)
@@ -63,3 +64,29 @@ def test_what_a_name_tells(case: Case) -> None:
 )
 def test_which_regions_have_to_be_enabled(cloud: str, region: str, expected: bool) -> None:
     assert is_opt_in(cloud, region) is expected
+
+
+@pytest.mark.parametrize(
+    ("cloud", "name", "is_fast"),
+    [
+        ("aws", "p4d.24xlarge", True),
+        ("aws", "p5.48xlarge", True),
+        ("aws", "p5.4xlarge", False),
+        ("aws", "g5.xlarge", False),
+        ("aws", "g5.12xlarge", True),
+        ("azure", "Standard_ND96isr_H100_v5", True),
+        ("azure", "Standard_NC24ads_A100_v4", False),
+        ("azure", "Standard_HB120rs_v3", True),
+        ("gcp", "a3-highgpu-8g", True),
+        ("gcp", "a3-highgpu-1g", False),
+        ("lambda", "gpu_8x_h100", False),
+    ],
+)
+def test_networks_for_gangs(cloud: str, name: str, is_fast: bool) -> None:
+    assert has_fast_network(cloud, name) is is_fast
+
+
+def test_disks_inside_of_machines_are_known_by_name() -> None:
+    assert local_disk("aws", "p4d.24xlarge") == (8000, "nvme")
+    assert local_disk("azure", "Standard_ND96asr_v4") == (6000, "ssd")
+    assert local_disk("aws", "m6i.large") == local_disk("nobody", "p4d.24xlarge") == (0, "")

@@ -1,6 +1,7 @@
 """What the optimizer chose, as tables and as JSON."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from trainway.cli.columns import Columns
@@ -26,8 +27,9 @@ def as_json(plan: Plan, own: Sequence[Sequence[OwnOffer]]) -> Json:
                 "region": choice.offer.region,
                 "zone": choice.offer.zone or None,
                 "spot": choice.request.spot,
-                "hourly_price": choice.offer.hourly(spot=choice.request.spot),
+                "hourly_price": choice.node_price,
                 "nodes": choice.request.nodes,
+                **_reservation(choice),
             },
             "candidates": choice.candidates,
             **({"own": [_own_json(each) for each in offers]} if offers else {}),
@@ -46,8 +48,7 @@ def as_table(
     rows = [_row(choice, offer, search) for offer in _of_clouds(choice, task, search)]
     rows += [_own_row(offer) for offer in own]
     text = heading + Columns(_HEADER).table(rows)
-    price = (choice.offer.hourly(spot=choice.request.spot) or 0) * nodes
-    if own and float(own[0].hourly * own[0].request.nodes) <= price:
+    if own and float(own[0].hourly * own[0].request.nodes) <= choice.hourly_price:
         text += (
             f"{own[0].place} costs no more, if it has room: trainway plan says so, and trainway run"
             f" --on {own[0].place} takes it.\n"
@@ -57,7 +58,28 @@ def as_table(
     for rule, count in search.left_out(choice.request).items():
         types = "1 machine type is" if count == 1 else f"{count} machine types are"
         text += f"{types} left out: {REASONS[rule]} (--allow {rule} takes them in).\n"
+    return text + _refused(choice, search)
+
+
+def _refused(choice: Choice, search: Search) -> str:
+    """What is left out since it cannot do what the task asks for beside the machine."""
+    request = choice.request
+    text = "".join(
+        f"{cloud} is left out: {reason}.\n" for cloud, reason in search.refused(request).items()
+    )
+    for name, without in (
+        ("local_disk", replace(request, local_disk=None)),
+        ("fast network", replace(request, fast_network=False)),
+    ):
+        count = search.machines(without) - search.machines(request) if without != request else 0
+        if count:
+            types = "1 machine type is" if count == 1 else f"{count} machine types are"
+            text += f"{types} left out: no such {name} of theirs is known.\n"
     return text
+
+
+def _reservation(choice: Choice) -> Json:
+    return {} if choice.reservation is None else {"reservation": choice.reservation.id}
 
 
 def _own_json(offer: OwnOffer) -> Json:
@@ -84,8 +106,9 @@ def _of_clouds(choice: Choice, task: TaskRequest, search: Search) -> list[Region
             if known is None or of_all_nodes(offer) < of_all_nodes(known):
                 best[offer.cloud] = offer
     cloud = choice.offer.machine.cloud
-    price = choice.offer.hourly(spot=choice.request.spot) or 0
-    best[cloud] = RegionOffer(cloud, choice.offer.region, price, choice.request, 1)
+    best[cloud] = RegionOffer(
+        *(cloud, choice.offer.region, choice.node_price, choice.request, 1), choice.reservation
+    )
     return sorted(best.values(), key=lambda each: (of_all_nodes(each), each.cloud != cloud))
 
 
@@ -93,11 +116,11 @@ def _row(choice: Choice, found: RegionOffer, search: Search) -> tuple[str, ...]:
     is_chosen = found.place == (choice.offer.machine.cloud, choice.offer.region)
     offer = choice.offer if is_chosen else search.best(found)
     machine = offer.machine
-    spot = "[spot]" if found.request.spot else ""
+    kind = "[spot]" if found.request.spot else "[reserved]" if found.reservation else ""
     gpus = f"{machine.accelerator}:{machine.accelerator_count:g}" if machine.accelerator else "-"
     return (
         f"{machine.cloud} ({offer.zone or offer.region})",
-        f"{machine.name}{spot}",
+        f"{machine.name}{kind}",
         f"{machine.vcpus:g}" if machine.vcpus else "-",
         f"{machine.memory_gib:g}" if machine.memory_gib else "-",
         gpus,

@@ -1,7 +1,8 @@
 """Where a task can be had, and for how much: the best offer of each region, in the stated order.
 
 Of equal prices a region in the part of the world that `near` names comes first, then the name of
-the cloud counts, then that of the region.
+the cloud counts, then that of the region. What was reserved is paid for already: it costs nothing,
+and of several the first in `config.yaml` counts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -43,8 +44,9 @@ def candidates(search: Search, task: TaskRequest, near: str, *, all_regions: boo
     count = 0
     for request in task.requests:
         found, offers = _of_request(search, request, all_regions=all_regions)
-        count += offers
-        for offer in found:
+        reserved = search.reserved(request)
+        count += offers + len(reserved)
+        for offer in (*reserved, *found):
             known = best.get(offer.place)
             if known is None or of_all_nodes(offer) < of_all_nodes(known):
                 best[offer.place] = offer

@@ -30,6 +30,8 @@ def _reasons(search: Search, request: Request) -> Iterator[str]:
     if left_out:
         rule = max(left_out, key=lambda each: left_out[each])
         yield f"what would do is left out as {rule} (use --allow {rule})"
+    for cloud, reason in search.refused(request).items():
+        yield f"{cloud} is left out: {reason}"
     for words, without in _relaxed(request):
         if search.machines(without):
             yield words
@@ -55,6 +57,17 @@ def _relaxed(request: Request) -> Iterator[tuple[str, Request]]:
         yield "it cannot be had as spot", replace(request, spot=False)
     if request.regions is not None:
         yield "it is in no region that has an image", replace(request, regions=None)
+    if request.local_disk is not None:
+        words = f"no such machine is known to have a local_disk of {request.local_disk}"
+        if request.local_disk.size is not None and not request.local_disk.size.at_least:
+            words += f" ({request.local_disk}+ takes larger ones too)"
+        yield words, replace(request, local_disk=None)
+    if request.fast_network:
+        words = "no such machine is known to have a fast network (network_tier: best)"
+        yield words, replace(request, fast_network=False)
+    if request.disk_tier is not None:
+        words = f"no such machine takes disks of disk_tier {request.disk_tier}"
+        yield words, replace(request, disk_tier=None)
     if request.memory is not None:
         yield "no such machine has that much memory", replace(request, memory=None)
     if request.cpus is not None:

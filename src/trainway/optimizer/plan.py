@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from trainway.catalog.offer import Offer
+from trainway.catalog.reservations import Reservation
 from trainway.optimizer import egress
 from trainway.optimizer.candidates import SAME, candidates, of_all_nodes
 from trainway.optimizer.finish import earliest
@@ -35,12 +36,20 @@ class Choice:
     hours: float
     candidates: int
     """How many offers would have done."""
+    reservation: Reservation | None = None
+    """What it is taken out of; None: it is to be paid."""
+
+    @property
+    def node_price(self) -> float:
+        """For one node."""
+        if self.reservation is not None:
+            return 0.0
+        return self.offer.hourly(spot=self.request.spot) or 0.0
 
     @property
     def hourly_price(self) -> float:
         """For all nodes."""
-        price = self.offer.hourly(spot=self.request.spot)
-        return round((price or 0) * self.request.nodes, SAME)
+        return round(self.node_price * self.request.nodes, SAME)
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,12 @@ def plan(
     for task, each, place in zip(tasks, found, places, strict=True):
         chosen = each.regions[place]
         offer = search.best(chosen)
-        choices.append(Choice(task.name, chosen.request, offer, task.hours, each.offers))
+        choices.append(
+            Choice(
+                *(task.name, chosen.request, offer, task.hours, each.offers),
+                reservation=chosen.reservation,
+            )
+        )
     spent = sum(edge.cost(places[edge.source], places[edge.target]) for edge in edges)
     spent += sum(_input_cost(task, place) for task, place in zip(tasks, places, strict=True))
     return Plan(choices, round(spent, SAME))

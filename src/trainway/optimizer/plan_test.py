@@ -1,14 +1,18 @@
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from trainway.api.accelerators import Accelerator
 from trainway.api.task.amounts import Amount
 from trainway.api.task.infra import Infra
+from trainway.api.task.local_disk import LocalDisk
 from trainway.catalog.csv_format import Row
+from trainway.catalog.reservations import Reservation
 from trainway.errors import NotFoundError
 from trainway.optimizer import egress
-from trainway.optimizer.plan import Objective, Plan, plan
+from trainway.optimizer.plan import Choice, Objective, Plan, plan
 from trainway.optimizer.request import Block, Request, TaskRequest
 from trainway.optimizer.search import Search
 from trainway.optimizer.testing import catalog_of, row
@@ -143,4 +147,52 @@ def test_it_says_what_keeps_a_task_from_having_anything(
     with pytest.raises(NotFoundError) as error:
         plan(search, [TaskRequest("train", (request_,))], {})
     assert str(error.value).startswith("task train: no offer of the catalog fits: ")
+    assert said in str(error.value)
+
+
+def reserved(name: str = "cr-1", count: int = 2, zone: str = "us-east-1a") -> Reservation:
+    return Reservation(name, "aws", "p4d", "us-east-1", zone, count)
+
+
+def test_what_was_reserved_is_taken_first_and_the_rest_follows(tmp_path: Path) -> None:
+    clouds = {"aws": [gpu("p4d", 20, "us-east-1")], "lambda": [gpu("a100", 16, "us-east-1")]}
+    catalog = catalog_of(tmp_path, clouds)
+
+    def planned(nodes: int, blocks: tuple[Block, ...] = (), **more: Any) -> Choice:
+        search = Search(catalog, blocks=blocks, reservations=[reserved()])
+        request = replace(A100, nodes=nodes, **more)
+        (choice,) = plan(search, [TaskRequest("a", (request,))], {}).choices
+        return choice
+
+    free = planned(2, max_hourly_cost=17)
+    assert free.reservation == reserved()
+    assert (free.hourly_price, free.offer.zone, free.candidates) == (0, "us-east-1a", 2)
+    assert planned(3).reservation is None, "a gang is not taken apart"
+    assert planned(3).offer.machine.cloud == "lambda"
+    taken = planned(2, (Block("aws", reservation="cr-1"),))
+    assert (taken.offer.machine.cloud, taken.candidates) == ("lambda", 2)
+    assert planned(2, (Block("aws", zone="us-east-1a"),)).reservation is None
+    assert planned(1, infra=Infra("lambda")).reservation is None
+
+
+def test_gpus_that_were_reserved_are_not_given_to_those_who_ask_for_none(tmp_path: Path) -> None:
+    catalog = catalog_of(tmp_path, {"aws": [gpu("p4d", 20, "us-east-1"), row("m6i", 1)]})
+    search = Search(catalog, reservations=[reserved()])
+    assert chosen(plan(search, [TaskRequest("a", (CPUS,))], {})) == [("aws", "m6i", "us-east-1")]
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (Request(cpus=Amount(8), disk_tier="high"), "lambda is left out: disk_tier high is not"),
+        (Request(cpus=Amount(8), local_disk=LocalDisk("nvme")), "to have a local_disk of nvme"),
+        (Request(cpus=Amount(8), fast_network=True), "known to have a fast network"),
+        (Request(cpus=Amount(8), image="ami-1"), "lambda is left out: image_id is an image of aws"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_it_says_what_no_cloud_can_do(tmp_path: Path, request_: Request, said: str) -> None:
+    search = search_in(tmp_path, {"lambda": [row("cpu", 1)]})
+    with pytest.raises(NotFoundError) as error:
+        plan(search, [TaskRequest("train", (request_,))], {})
     assert said in str(error.value)

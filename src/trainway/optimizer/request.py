@@ -3,12 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from trainway.api.accelerators import Accelerator
 from trainway.api.task.amounts import Amount
 from trainway.api.task.infra import Infra
-from trainway.api.task.resources import Candidate
+from trainway.api.task.local_disk import LocalDisk, local_disk
+from trainway.api.task.resources import Candidate, container_image
 from trainway.api.task.task import Task
 
 _BY_MEMORY: Final = re.compile(r"([0-9]+)GB(\+?)", re.IGNORECASE)
@@ -27,6 +28,8 @@ class Block:
     instance_type: str | None = None
     spot: bool | None = None
     """None: spot and on demand."""
+    reservation: str | None = None
+    """Only what was reserved under that name; None: that too."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,16 @@ class Request:
     regions: frozenset[str] | None = None
     """None: any; those for which an image is named."""
     nodes: int = 1
+    disk_tier: str | None = None
+    """None: whatever the cloud has."""
+    disk_gb: float | None = None
+    local_disk: LocalDisk | None = None
+    """A disk inside of the machine."""
+    fast_network: bool = False
+    """Whether its network must be known to be one for gangs."""
+    image: str = ""
+    """An image of a machine; empty: none is named, or one of containers."""
+    labels: tuple[tuple[str, str], ...] = ()
 
     @property
     def accelerator_gib(self) -> Amount | None:
@@ -98,7 +111,7 @@ def request(candidate: Candidate, nodes: int) -> Request:
     if not (candidate.accelerator or cpus or memory or instance_type):
         cpus, memory = _DEFAULT_CPUS, _DEFAULT_MEMORY
     image = fields.get("image_id")
-    regions = frozenset(image) - {"docker"} if isinstance(image, dict) else None
+    tier, disk = fields.get("disk_tier"), fields.get("local_disk")
     return Request(
         infra=candidate.infra,
         instance_type=instance_type,
@@ -107,6 +120,23 @@ def request(candidate: Candidate, nodes: int) -> Request:
         memory=memory,
         spot=candidate.use_spot,
         max_hourly_cost=fields.get("max_hourly_cost"),
-        regions=regions or None,
+        regions=frozenset(machine_images(image)) - {""} or None,
         nodes=fields.get("num_nodes") or nodes,
+        disk_tier=tier.lower() if tier else None,
+        disk_gb=candidate.disk_gb,
+        local_disk=local_disk(disk) if disk is not None else None,
+        fast_network=(fields.get("network_tier") or "").lower() == "best",
+        image=next(iter(machine_images(image).values()), ""),
+        labels=tuple(candidate.labels.items()),
     )
+
+
+def machine_images(image: Any) -> dict[str, str]:
+    """The images of machines that `image_id` names, by region; one for all is under an empty name.
+
+    Images of containers are not among them: they run on any machine.
+    """
+    if isinstance(image, dict):
+        found = {region: str(text) for region, text in image.items() if region != "docker"}
+        return {region: text for region, text in found.items() if not text.startswith("docker:")}
+    return {} if not image or container_image(image) else {"": str(image)}

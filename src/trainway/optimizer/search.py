@@ -5,12 +5,15 @@ a choice needs, and an index of the catalog knows it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trainway.api.task.amounts import Amount
+from trainway.api.task.local_disk import NVME, SSD, LocalDisk
 from trainway.catalog.offer import Offer, Trait
+from trainway.catalog.reservations import Reservation
 from trainway.catalog.store import Catalog, Condition
+from trainway.optimizer.cloud_limits import reason_against, type_conditions
 from trainway.optimizer.request import Block, Request
 from trainway.optimizer.rules import Rule, Rules
 
@@ -26,6 +29,8 @@ class RegionOffer:
     request: Request
     offers: int
     """How many offers of the region would do."""
+    reservation: Reservation | None = None
+    """What was reserved and paid for, and is free for all nodes of the request."""
 
     @property
     def place(self) -> tuple[str, str]:
@@ -37,14 +42,22 @@ class Search:
     """A catalog, with the rules that hold and what is blocked."""
 
     def __init__(
-        self, catalog: Catalog, rules: Rules | None = None, blocks: Sequence[Block] = ()
+        self,
+        catalog: Catalog,
+        rules: Rules | None = None,
+        blocks: Sequence[Block] = (),
+        reservations: Sequence[Reservation] = (),
     ) -> None:
         self._catalog = catalog
+        self._clouds = catalog.clouds()
         rows = catalog.rows("SELECT id, cloud, name FROM regions")
         self._places: dict[int, tuple[str, str]] = {row[0]: (row[1], row[2]) for row in rows}
         self._numbers = {place: number for number, place in self._places.items()}
         self._rules = Rules() if rules is None else rules
-        self._blocks = blocks
+        self._blocks = [block for block in blocks if block.reservation is None]
+        self._reservations = [
+            each for each in reservations if not any(is_reserved(each, block) for block in blocks)
+        ]
 
     def regions(self, request: Request) -> list[RegionOffer]:
         """The best of each region that has something."""
@@ -105,6 +118,8 @@ class Search:
 
     def best(self, chosen: RegionOffer) -> Offer:
         """The offer behind a price; of equal ones most memory counts, then CPUs, then the name."""
+        if chosen.reservation is not None:
+            return self._reserved_offer(chosen.request, chosen.reservation)
         price, _ = _columns(chosen.request)
         here = [
             Condition("p.region = ?", (self._numbers[chosen.place],)),
@@ -115,6 +130,52 @@ class Search:
         (row,) = self._select("offers", columns, chosen.request, here, tail=tail)
         machine, zone = self._catalog.machine(row[0]), row[1] or chosen.request.infra.zone or ""
         return Offer(machine, chosen.region, zone, *row[2:])
+
+    def reserved(self, request: Request) -> list[RegionOffer]:
+        """What was reserved that has all nodes of a request: it costs nothing more."""
+        return [
+            RegionOffer(each.cloud, each.region, 0.0, request, 1, each)
+            for each in self._reservations
+            if not request.spot
+            and request.nodes <= each.count
+            and request.infra.zone in {None, each.zone}
+            and request.infra.region in {None, each.region}
+            and self._reserved_rows(request, each)
+        ]
+
+    def _reserved_rows(self, request: Request, found: Reservation) -> list[tuple[Any, ...]]:
+        """The first offer of the type that was reserved, if it will do; its price is no matter."""
+        wanted = replace(
+            request,
+            infra=replace(request.infra, region=found.region, zone=None),
+            max_hourly_cost=None,
+        )
+        plain = Search(self._catalog, self._rules) if self._blocks else self
+        return plain.of_type(wanted, found.cloud, found.instance_type)
+
+    def of_type(self, request: Request, cloud: str, name: str) -> list[tuple[Any, ...]]:
+        """The first offer of a machine type, if it will do: machine, zone and prices."""
+        named = [Condition("m.cloud = ? AND m.name = ?", (cloud, name))]
+        columns, tail = "m.id, p.zone, p.price, p.spot", "ORDER BY p.zone LIMIT 1"
+        return self._select("offers", columns, request, named, tail=tail)
+
+    def _reserved_offer(self, request: Request, found: Reservation) -> Offer:
+        ((machine, zone, price, spot),) = self._reserved_rows(request, found)
+        known = self._catalog.machine(machine)
+        return Offer(known, found.region, found.zone or zone, price, spot)
+
+    def refused(self, request: Request) -> dict[str, str]:
+        """Why clouds are left out that have such machines otherwise."""
+        plain = replace(
+            request, disk_tier=None, disk_gb=None, image="", labels=(), local_disk=None,
+            fast_network=False,
+        )  # fmt: skip
+        found = {cloud: reason_against(cloud, request) for cloud in self._clouds}
+        reasons = {cloud: reason for cloud, reason in found.items() if reason is not None}
+        if not reasons:
+            return {}
+        having = {each.cloud for each in self.regions(plain)}
+        return {cloud: reason for cloud, reason in reasons.items() if cloud in having}
 
     def machines(self, request: Request) -> int:
         """How many machine types would do."""
@@ -170,11 +231,19 @@ class Search:
         if request.infra.cloud is not None:
             yield Condition("m.cloud = ?", (request.infra.cloud,))
         yield from _size(request)
+        yield from self._disk_conditions(request)
         if request.instance_type is None:
             yield from self._trait_conditions(request)
         for block in self._blocks:
             if block.spot is None or block.spot == request.spot:
                 yield _unblocked(block, request.infra.zone)
+
+    def _disk_conditions(self, request: Request) -> Iterator[Condition]:
+        """Which clouds can do what is asked for, and which of their types."""
+        unable = [cloud for cloud in self._clouds if reason_against(cloud, request)]
+        if unable:
+            yield Condition(f"m.cloud NOT IN ({', '.join('?' * len(unable))})", unable)
+        yield from type_conditions(request)
 
     def _trait_conditions(self, request: Request) -> Iterator[Condition]:
         unwanted = set(self._rules.traits())
@@ -209,6 +278,19 @@ class Search:
         return not self._catalog.rows(query, (request.accelerator.name.lower(), Trait.ARM.value))
 
 
+def is_reserved(reservation: Reservation, block: Block) -> bool:
+    """Whether a block is about what was reserved."""
+    pairs = (
+        (block.cloud, reservation.cloud),
+        (block.region, reservation.region),
+        (block.zone, reservation.zone),
+        (block.instance_type, reservation.instance_type),
+        (block.reservation, reservation.id),
+        (block.spot, False),
+    )
+    return all(wanted in {None, here} for wanted, here in pairs)
+
+
 def _columns(request: Request) -> tuple[str, str]:
     """The price that counts, and the number of offers that have one."""
     return ("spot", "spot_offers") if request.spot else ("price", "offers")
@@ -232,6 +314,19 @@ def _size(request: Request) -> Iterator[Condition]:
         yield _amount("m.vcpus", request.cpus)
     if request.memory is not None:
         yield _amount("m.memory_gib", request.memory)
+    if request.fast_network:
+        yield Condition("m.fast_network")
+    if request.local_disk is not None:
+        yield from _local_disk(request.local_disk)
+
+
+def _local_disk(wanted: LocalDisk) -> Iterator[Condition]:
+    yield Condition("m.local_disk > 0")
+    if wanted.size is not None:
+        yield _amount("m.local_disk", wanted.size)
+    if wanted.kind:
+        kinds = (wanted.kind,) if wanted.kind == NVME else (NVME, SSD)
+        yield Condition(f"m.local_disk_kind IN ({', '.join('?' * len(kinds))})", kinds)
 
 
 def _amount(column: str, amount: Amount) -> Condition:

@@ -10,17 +10,24 @@ from hypothesis import strategies as st
 from trainway.api.accelerators import Accelerator
 from trainway.api.task.amounts import Amount
 from trainway.api.task.infra import Infra
+from trainway.api.task.local_disk import LocalDisk
 from trainway.catalog.csv_format import Row
+from trainway.catalog.reservations import Reservation
 from trainway.optimizer.request import Block, Request
 from trainway.optimizer.rules import Rule, Rules
 from trainway.optimizer.search import Search
 from trainway.optimizer.testing import Lines, catalog_of, row
 
-CLOUDS = ("aws", "lambda", "oci")
+CLOUDS = ("aws", "lambda", "azure")
 REGIONS = ("us-east-1", "af-south-1", "eu-west-1")
 ZONES = ("", "a", "b")
-NAMES = ("m6i.large", "m6g.large", "t3.large", "m3.large", "p4d.24xlarge", "g5g.xlarge")
+NAMES = ("m6i.large", "m6g.large", "t3.large", "m3.large", "p4d.24xlarge", "g5g.xlarge",
+         "Standard_D8_v5", "Standard_D8s_v5")  # fmt: skip
 GPUS = (("", 0, 0), ("A100", 1, 40), ("A100", 8, 40), ("T4g", 1, 16), ("H100", 8, 80))
+LOCAL_DISKS = (
+    None, None, None, None, LocalDisk("ssd"), LocalDisk("nvme"), LocalDisk("", Amount(500)),
+    LocalDisk("ssd", Amount(600, at_least=True)),
+)  # fmt: skip
 price = st.none() | st.integers(1, 6).map(float)
 
 
@@ -32,7 +39,11 @@ def rows(draw: st.DrawFn) -> Row:
     memory = draw(st.sampled_from((0.0, 16.0, 32.0)))
     name, region = draw(st.sampled_from(NAMES)), draw(st.sampled_from(REGIONS))
     zone = draw(st.sampled_from(ZONES))
-    return Row(name, vcpus, memory, gpu, count, gib, region, zone, draw(price), draw(price))
+    disk = draw(st.sampled_from(((0.0, ""), (500.0, "ssd"), (900.0, "nvme"))))
+    return Row(
+        *(name, vcpus, memory, gpu, count, gib, region, zone, draw(price), draw(price)),
+        *(*disk, draw(st.booleans())),
+    )
 
 
 catalogs = st.fixed_dictionaries({cloud: st.lists(rows(), max_size=8) for cloud in CLOUDS})
@@ -51,10 +62,22 @@ requests = st.builds(
     spot=st.booleans(),
     max_hourly_cost=st.none() | st.integers(1, 6).map(float),
     regions=st.none() | st.frozensets(st.sampled_from(REGIONS), min_size=1),
+    nodes=st.integers(1, 3),
+    disk_tier=st.sampled_from((None, None, None, "high", "ultra", "best")),
+    disk_gb=st.sampled_from((None, None, None, 100.0, 5000.0, 20_000.0)),
+    local_disk=st.sampled_from(LOCAL_DISKS),
+    fast_network=st.sampled_from((False, False, True)),
+    image=st.sampled_from(("", "", "", "ami-1")),
+    labels=st.sampled_from(((), (), (("team", "vision"),), (("aws:x", "1"),))),
 )
 blocks = st.builds(
     Block, st.sampled_from(CLOUDS), maybe_region, maybe_zone,
     st.none() | st.sampled_from(NAMES), st.none() | st.booleans(),
+    st.none() | st.sampled_from(("cr-1", "cr-2")),
+)  # fmt: skip
+reserved = st.builds(
+    Reservation, st.sampled_from(("cr-1", "cr-2")), st.sampled_from(CLOUDS),
+    st.sampled_from(NAMES), st.sampled_from(REGIONS), st.sampled_from(ZONES), st.integers(0, 3),
 )  # fmt: skip
 
 
@@ -63,14 +86,20 @@ blocks = st.builds(
     request=requests,
     rules=st.builds(Rules, st.frozensets(st.sampled_from(list(Rule)))),
     blocked=st.lists(blocks, max_size=3),
+    paid=st.lists(reserved, max_size=2),
 )
 def test_no_line_that_fits_is_cheaper(
-    clouds: dict[str, list[Row]], request: Request, rules: Rules, blocked: list[Block]
+    clouds: dict[str, list[Row]],
+    request: Request,
+    rules: Rules,
+    blocked: list[Block],
+    paid: list[Reservation],
 ) -> None:
-    expected = Lines(clouds).lowest(request, blocked, rules)
+    lines = Lines(clouds)
+    expected = lines.lowest(request, blocked, rules)
     with tempfile.TemporaryDirectory() as folder:
         catalog = catalog_of(Path(folder), clouds)
-        search = Search(catalog, rules, blocked)
+        search = Search(catalog, rules, blocked, paid)
         found = search.regions(request)
         assert min((each.hourly for each in found), default=None) == expected
         assert bool(search.machines(request)) == bool(found)
@@ -84,6 +113,11 @@ def test_no_line_that_fits_is_cheaper(
             offer = search.best(each)
             assert offer.hourly(spot=request.spot) == each.hourly
             assert (offer.machine.cloud, offer.region) == each.place
+        free = search.reserved(request)
+        assert bool(free) == (lines.lowest(request, blocked, rules, paid) == 0)
+        for each in free:
+            assert each.reservation is not None
+            assert search.best(each).machine.name == each.reservation.instance_type
         catalog.close()
 
 

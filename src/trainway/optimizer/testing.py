@@ -1,15 +1,19 @@
 """A small catalog for tests, and what somebody finds in it who looks at every single offer."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 from trainway.catalog.csv_format import Row
+from trainway.catalog.local_disks import local_disk
 from trainway.catalog.offer import MachineType, Trait
+from trainway.catalog.reservations import Reservation
 from trainway.catalog.store import Catalog, compile_catalog
-from trainway.catalog.traits import is_opt_in, traits
+from trainway.catalog.traits import has_fast_network, is_opt_in, traits
+from trainway.optimizer.cloud_limits import reason_against
 from trainway.optimizer.request import Block, Request
 from trainway.optimizer.rules import Rule, Rules
 
@@ -26,9 +30,13 @@ def row(  # noqa: PLR0913 - a line of a file has that many cells
     accelerator: str = "",
     count: float = 0,
     gib: float = 0,
+    disk: tuple[float, str] = (0, ""),
+    fast: bool = False,
 ) -> Row:
     """One line of a catalog."""
-    return Row(name, vcpus, memory, accelerator, count, gib, region, zone, price, spot)
+    return Row(
+        *(name, vcpus, memory, accelerator, count, gib, region, zone, price, spot), *disk, fast
+    )
 
 
 def catalog_of(folder: Path, clouds: Mapping[str, Sequence[Row]]) -> Catalog:
@@ -69,10 +77,16 @@ class Lines:
                     self._on_x86.add(key)
 
     def lowest(
-        self, request: Request, blocks: Sequence[Block] = (), rules: Rules | None = None
+        self,
+        request: Request,
+        blocks: Sequence[Block] = (),
+        rules: Rules | None = None,
+        reservations: Sequence[Reservation] = (),
     ) -> float | None:
         """The lowest price, found by looking at every line; None: nothing fits."""
         held = Rules() if rules is None else rules
+        if any(self._is_reserved(each, request, blocks, held) for each in reservations):
+            return 0.0
         lowest: float | None = None
         for machine, lines in self._with_accelerator(request):
             if not self._is_wanted(machine, request, held):
@@ -83,11 +97,39 @@ class Lines:
                     price is not None
                     and (lowest is None or price < lowest)
                     and _is_place_wanted(line, request, held)
-                    and not any(_is_blocked(machine, line, request, block) for block in blocks)
+                    and not any(
+                        _is_blocked(machine, line, request, block)
+                        for block in blocks
+                        if block.reservation is None
+                    )
                 ):
                     lowest = price
         most = request.max_hourly_cost
         return None if lowest is None or (most is not None and lowest > most) else lowest
+
+    def _is_reserved(
+        self, reserved: Reservation, request: Request, blocks: Sequence[Block], rules: Rules
+    ) -> bool:
+        """Whether what was reserved has all nodes of a request, and nothing is against it."""
+        where = _Line(reserved.region, reserved.zone, False, (0.0, None))
+        if request.spot or request.nodes > reserved.count:
+            return False
+        named = replace(request, max_hourly_cost=None)
+        for machine, lines in self._with_accelerator(request):
+            if (machine.cloud, machine.name) == (reserved.cloud, reserved.instance_type):
+                here = [each for each in lines if each.region == reserved.region]
+                if (
+                    any(each.prices[0] is not None for each in here)
+                    and self._is_wanted(machine, named, rules)
+                    and _is_place_wanted(where, request, rules)
+                    and not any(
+                        _is_blocked(machine, where, request, each)
+                        for each in blocks
+                        if each.reservation in {None, reserved.id}
+                    )
+                ):
+                    return True
+        return False
 
     def _with_accelerator(self, request: Request) -> Iterable[tuple[MachineType, list[_Line]]]:
         """All machines with the accelerator, or all of them where none is named."""
@@ -99,7 +141,7 @@ class Lines:
     def _is_wanted(self, machine: MachineType, request: Request, rules: Rules) -> bool:
         if request.infra.cloud not in {None, machine.cloud}:
             return False
-        if not _is_large_enough(machine, request):
+        if not _is_large_enough(machine, request) or not _can_do(machine, request):
             return False
         if request.instance_type is not None:
             return True
@@ -115,11 +157,38 @@ class Lines:
 
 def machine_of(cloud: str, each: Row) -> MachineType:
     """The machine type of a line."""
+    name = each.instance_type
+    known = (each.local_disk_gb, each.local_disk_kind)
+    disk, kind = known if each.local_disk_gb else local_disk(cloud, name)
     return MachineType(
-        cloud, each.instance_type, each.vcpus, each.memory_gib, each.accelerator,
-        each.accelerator_count, each.accelerator_gib,
-        traits(cloud, each.instance_type, each.accelerator),
+        cloud, name, each.vcpus, each.memory_gib, each.accelerator,
+        each.accelerator_count, each.accelerator_gib, traits(cloud, name, each.accelerator),
+        disk, kind, each.fast_network or has_fast_network(cloud, name),
     )  # fmt: skip
+
+
+def _can_do(machine: MachineType, request: Request) -> bool:
+    """Whether a machine can have what is asked for beside its size."""
+    disk, cloud, name = request.local_disk, machine.cloud, machine.name
+    if disk is not None:
+        here, size = machine.local_disk_gb, disk.size
+        if not here or (disk.kind == "nvme" and machine.local_disk_kind != "nvme"):
+            return False
+        if disk.kind == "ssd" and machine.local_disk_kind not in ("ssd", "nvme"):
+            return False
+        if size is not None and (here < size.value or (here > size.value and not size.at_least)):
+            return False
+    if request.fast_network and not machine.fast_network:
+        return False
+    if request.disk_tier == "ultra" and cloud == "gcp":
+        is_large = name.startswith("n2-") and machine.vcpus >= 64
+        if not (is_large or name.startswith(("m1-", "m2-", "m3-"))):
+            return False
+    if request.disk_tier == "high" and cloud == "azure":
+        forms = r"Standard_.*[0-9].*s.*", r"Standard_[DFGL]S[0-9].*"
+        if not any(re.fullmatch(form, name) for form in forms):
+            return False
+    return reason_against(cloud, request) is None
 
 
 def _is_large_enough(machine: MachineType, request: Request) -> bool:

@@ -8,6 +8,8 @@ clouds:
     vpc: vpc-0a1b2c
     unattended_minutes: 60
     shutdown_command: poweroff
+    reservations:
+    - {id: cr-0123456789abcdef0, instance_type: p5.48xlarge, zone: us-east-1a, count: 4}
 
 What else a cloud takes is known to its provider, which is not loaded for this.
 """
@@ -17,6 +19,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from trainway.catalog import reservations
+from trainway.catalog.reservations import RECORD, Reservation
 from trainway.schema.field import FieldError, Path, invalid, key_step
 from trainway.schema.shape import Either, Flag, Items, Number, Table, Text
 
@@ -26,11 +30,12 @@ UNATTENDED: Final = "unattended_minutes"
 SHUTDOWN: Final = "shutdown_command"
 UNATTENDED_MINUTES: Final = 60.0
 ANY: Final = "any"
-_OURS: Final = (REGIONS, ENABLED, UNATTENDED, SHUTDOWN, ANY)
+RESERVATIONS: Final = "reservations"
+_OURS: Final = (REGIONS, ENABLED, UNATTENDED, SHUTDOWN, ANY, RESERVATIONS)
 """What no provider gets."""
 _NAME: Final = r"[a-z][-a-z0-9]{0,62}"
 _REGION: Final = Text(r"[A-Za-z0-9][-A-Za-z0-9_ ]{0,62}", "must be the name of a region")
-_VALUE: Final = Either((Text(), Number(), Flag(), Items(_REGION)))
+_VALUE: Final = Either((Text(), Number(), Flag(), Items(Either((_REGION, RECORD)))))
 SHAPE: Final = Table(Table(_VALUE, nullable=True), nullable=True, key=_NAME)
 
 
@@ -50,6 +55,8 @@ class CloudSettings:
     """What shuts a machine down, as a line of a shell; empty: what Linux has for it."""
     is_for_any: bool = False
     """Whether `--on any` may choose it, which costs money."""
+    reservations: tuple[Reservation, ...] = ()
+    """Machines that are paid for already; the first that will do is taken."""
 
 
 def errors(section: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
@@ -57,7 +64,9 @@ def errors(section: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
     for cloud, settings in section.items():
         for name, value in (settings or {}).items():
             here = (*path, key_step(cloud), key_step(name))
-            if (name in (REGIONS, ENABLED)) != isinstance(value, list) and value is not None:
+            if name == RESERVATIONS:
+                yield from reservations.errors(cloud, value or [], here)
+            elif (name in (REGIONS, ENABLED)) != isinstance(value, list) and value is not None:
                 wanted = "a list of regions" if name in (REGIONS, ENABLED) else "one value"
                 yield invalid(here, value, f"must be {wanted}")
             elif name == UNATTENDED and value is not None and not _is_time(value):
@@ -66,14 +75,16 @@ def errors(section: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
                 yield invalid(here, value, "must be a line of a shell")
             elif name == ANY and not isinstance(value, bool | None):
                 yield invalid(here, value, "must be true or false")
+            elif isinstance(value, list) and not all(isinstance(each, str) for each in value):
+                yield invalid(here, value, "must be a list of regions")
 
 
 def settings_of(section: Mapping[str, Any]) -> dict[str, CloudSettings]:
     """The settings of each cloud."""
-    return {cloud: _settings(settings or {}) for cloud, settings in section.items()}
+    return {cloud: _settings(cloud, settings or {}) for cloud, settings in section.items()}
 
 
-def _settings(section: Mapping[str, Any]) -> CloudSettings:
+def _settings(cloud: str, section: Mapping[str, Any]) -> CloudSettings:
     values = {
         name: _text(value)
         for name, value in section.items()
@@ -86,6 +97,7 @@ def _settings(section: Mapping[str, Any]) -> CloudSettings:
         float(section.get(UNATTENDED) or UNATTENDED_MINUTES),
         str(section.get(SHUTDOWN) or ""),
         section.get(ANY) is True,
+        reservations.reservations(cloud, section.get(RESERVATIONS)),
     )
 
 

@@ -25,6 +25,12 @@ CASES = (
     Case("no time", {"aws": {"unattended_minutes": 0}}, "a number of minutes above 0"),
     Case("a word for a time", {"aws": {"unattended_minutes": "soon"}}, "a number of minutes"),
     Case("a number for a command", {"aws": {"shutdown_command": 1}}, "a line of a shell"),
+    Case("a reservation by its name", {"aws": {"reservations": ["cr-1"]}}, "must say what it is"),
+    Case(
+        "a network that is an object",
+        {"aws": {"regions": [{"id": "a", "instance_type": "b", "count": 1}]}},
+        "must be a list of regions",
+    ),
     Case("a path for a region", {"aws": {"regions": ["../x"]}}, "the name of a region"),
 )
 
@@ -60,3 +66,12 @@ def test_a_cloud_is_chosen_by_any_only_where_somebody_says_so() -> None:
     found = settings_of(section)
     assert [name for name, each in found.items() if each.is_for_any] == ["aws"]
     assert found["aws"].values == {"vpc": "vpc-1"}, "its provider does not know of it"
+
+
+def test_reservations_are_ours_and_not_the_providers() -> None:
+    paid = {"id": "cr-1", "instance_type": "p5.48xlarge", "zone": "us-east-1a", "count": 4}
+    section = {"aws": {"reservations": [paid], "vpc": "vpc-1"}}
+    assert not [*check(SHAPE, section, ()), *errors(section, ())]
+    settings = settings_of(section)["aws"]
+    assert [each.region for each in settings.reservations] == ["us-east-1"]
+    assert settings.values == {"vpc": "vpc-1"}

@@ -121,12 +121,13 @@ class StandInCloud:
         self.cloud = cloud
         self._file = file or Path(os.environ[FILE_VARIABLE])
         self._kills_for_real = file is None if kills_for_real is None else kills_for_real
+        self.lacks = {Ability.RESERVATIONS: "a stand-in cloud has none"}
 
     # What the protocol has.
 
     def missing(self) -> Mapping[Ability, str]:
-        """It has no reservations; it can do the rest."""
-        return {Ability.RESERVATIONS: "a stand-in cloud has none"}
+        """It has no reservations, unless a test says so; it can do the rest."""
+        return self.lacks
 
     def check(self) -> Identity:
         """Its only account."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from trainway.api import accelerators
 from trainway.api.accelerators import Accelerator
-from trainway.api.task import amounts, infra
+from trainway.api.task import amounts, infra, local_disk
 from trainway.api.task.amounts import Amount
 from trainway.api.task.autostop import SHAPE as AUTOSTOP
 from trainway.api.task.infra import Infra
@@ -22,7 +22,6 @@ from trainway.schema.shape import (
     Record,
     Shape,
     Table,
-    Text,
     Word,
     check,
     exclusive,
@@ -66,15 +65,7 @@ _FIELDS: Final[Mapping[str, Shape]] = {
     "disk_size": amounts.SIZE,
     "disk_tier": Word(DISK_TIERS),
     "network_tier": Word(("standard", "best")),
-    "local_disk": Either(
-        (
-            Number(whole=True, above=0),
-            Text(
-                r"((nvme|ssd):)?[0-9]{1,9}([kKmMgGtTpP][bBiI])?\+?|nvme|ssd",
-                "must be nvme:500+, ssd or 500GB",
-            ),
-        )
-    ),
+    "local_disk": local_disk.SHAPE,
     "max_hourly_cost": Number(above=0),
     "ports": amounts.PORTS,
     "image_id": Either((TEXT, Table(TEXT, least=1))),
@@ -93,6 +84,8 @@ _INTERNAL: Final = (
     "_no_missing_accel_warnings",
     "ephemeral_storage",
 )
+_OF_MACHINES: Final = ("skypilot:", "ami-", "projects/", "/subscriptions/", "/aws/", "ocid1.")
+"""What the names of images of machines begin with."""
 _REMOVED: Final = {"spot_recovery": 'did you mean "job_recovery"?'}
 _INNER: Final = Record(
     {**_FIELDS, "num_nodes": Number(whole=True, above=0, most=100_000)},
@@ -280,12 +273,13 @@ def _accelerators(data: Json) -> Any:
 
 def _image(value: Any) -> str | None:
     """The container image, where it is one and no image of a machine."""
-    if isinstance(value, dict):
-        value = value.get("docker")
-        return None if value is None else str(value).removeprefix("docker:")
+    return container_image(value.get("docker") if isinstance(value, dict) else value)
+
+
+def container_image(value: Any) -> str | None:
+    """What is behind `docker:`, or an image that is not written as those of machines are."""
     if not isinstance(value, str):
         return None
     if value.startswith("docker:"):
         return value.removeprefix("docker:")
-    is_machine = value.startswith(("skypilot:", "ami-", "projects/", "/subscriptions/"))
-    return None if is_machine else value
+    return None if value.startswith(_OF_MACHINES) else value

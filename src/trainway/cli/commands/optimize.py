@@ -12,7 +12,7 @@ from trainway.cli.catalog_reading import user_catalog
 from trainway.cli.job_options import output_option
 from trainway.cli.optimizer_text import as_json, as_table
 from trainway.cli.output import echo, echo_line, to_json
-from trainway.cli.own_price_reading import user_prices
+from trainway.cli.own_price_reading import user_prices, user_reservations
 from trainway.cli.reading import read_inputs
 from trainway.cli.refusal import RefusedError
 from trainway.errors import InvalidError, UsageError
@@ -75,7 +75,7 @@ def command(
     ]
     after = {} if tasks.execution == "parallel" else dependencies(tasks.tasks)
     with user_catalog() as catalog:
-        search = Search(catalog, allowing(allow))
+        search = Search(catalog, allowing(allow), reservations=user_reservations())
         found = plan(search, requests, after, objective=Objective(minimize), near=near)
         prices = user_prices()
         own = [own_offers(each.requests, prices) for each in requests]

@@ -159,3 +159,32 @@ def test_each_alternative_may_have_a_number_of_nodes_of_its_own() -> None:
     assert "resources.any_of.0.num_nodes: it counts where" in told.stderr
     wrong = invoke("validate", task("{num_nodes: 3, accelerators: 'A100:8'}"))
     assert (wrong.exit_code, "num_nodes" in wrong.stderr) == (1, True)
+
+
+def test_what_a_cloud_cannot_do_leaves_it_out_and_is_said() -> None:
+    shown = invoke("optimize", task("{accelerators: a100:8, disk_tier: high}")).stdout
+    assert "p4d.24xlarge" in shown
+    assert "lambda is left out: disk_tier high is not known to be there." in shown
+    shown = invoke("optimize", task("{accelerators: a100:8, network_tier: best}")).stdout
+    assert "1 machine type is left out: no such fast network of theirs is known." in shown
+    nothing = invoke("optimize", task("{cpus: 8, local_disk: nvme:100}"))
+    assert nothing.exit_code == 3
+    assert "local_disk of nvme:100 (nvme:100+ takes larger ones too)" in nothing.output
+
+
+def test_what_was_reserved_costs_nothing_and_is_marked(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    config = tmp_path / "home" / "config.yaml"
+    paid = "{id: cr-1, instance_type: p4d.24xlarge, zone: us-west-2b, count: 2}"
+    config.write_text(f"clouds: {{aws: {{reservations: [{paid}]}}}}\n")
+    shown = invoke("optimize", task("{accelerators: a100:8}")).stdout
+    assert "aws (us-west-2b)" in shown
+    assert "p4d.24xlarge[reserved]" in shown
+    found = json.loads(invoke("optimize", task("{accelerators: a100:8}"), "-o", "json").stdout)
+    assert found["hourly_price"] == 0
+    assert found["tasks"][0]["chosen"]["reservation"] == "cr-1"
+    config.write_text("clouds: {aws: {reservations: [cr-1]}}\n")
+    wrong = invoke("optimize", task("{accelerators: a100:8}"))
+    assert wrong.exit_code == 1
+    assert "clouds.aws.reservations" in wrong.output
+    assert "must say what it is" in wrong.output

@@ -6,11 +6,13 @@ machines cannot be had is stopped, and says why: it costs nothing, and starting 
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Final
 
+from trainway.api.task import amounts
 from trainway.api.task import resources as task_resources
 from trainway.api.task.infra import Infra
 from trainway.counting import counted
@@ -43,7 +45,7 @@ from trainway.families.clouds import ANY
 from trainway.families.table import family_of
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
-from trainway.optimizer.request import TaskRequest, request
+from trainway.optimizer.request import TaskRequest, machine_images, request
 from trainway.providers.section import CloudSettings
 
 _BOOT_LIMIT_S: Final = 600.0
@@ -279,15 +281,17 @@ def wish(
     place = Infra(None if cloud == ANY else cloud, None if region == "*" else region, zone)
     if place != Infra():
         wanted = wanted.at([place])
-    first = found.first.fields
-    image = first.get("image_id")
+    first, images = found.first.fields, machine_images(found.first.fields.get("image_id"))
+    asks = requests[0]
     terms: dict[str, Any] = {
         "ports": tuple(str(port) for port in _listed(first.get("ports"))),
-        "image": image if isinstance(image, str) else "",
-        "images": {k: v for k, v in image.items() if k} if isinstance(image, dict) else {},
-        "disk_gib": int(first.get("disk_size") or 0),
+        "image": images.pop("", ""),
+        "images": images,
+        "disk_gib": math.ceil(amounts.gigabytes(first.get("disk_size") or 0)),
+        "disk_tier": asks.disk_tier or "",
         "ends_by_shutdown": ends_by_shutdown(record),
-        "labels": {str(key): str(value) for key, value in (first.get("labels") or {}).items()},
+        "fast_network": asks.fast_network,
+        "labels": {str(key): str(value) for key, value in asks.labels},
         **data["terms"],
     }
     return wanted, Terms(public_key=public_key, settings=settings, **terms)

@@ -79,6 +79,20 @@ def test_terms_are_those_of_the_resources_and_of_the_command() -> None:
     assert not terms.ends_by_shutdown, "nobody said that it may be lost"
 
 
+def test_disks_and_networks_are_asked_for_and_images_of_containers_are_not() -> None:
+    resources = {
+        "disk_size": "1TB",
+        "disk_tier": "High",
+        "network_tier": "best",
+        "image_id": "docker:ubuntu:22.04",
+    }
+    _, terms = wish(record("aws", resources), "key", {})
+    assert (terms.disk_gib, terms.disk_tier, terms.fast_network) == (1024, "high", True)
+    assert (terms.image, terms.images) == ("", {})
+    _, terms = wish(record("aws", {"image_id": {"us-east-1": "ami-1", "docker": "x"}}), "key", {})
+    assert (terms.image, terms.images) == ("", {"us-east-1": "ami-1"})
+
+
 @pytest.mark.parametrize(
     ("infra", "found", "same"),
     [

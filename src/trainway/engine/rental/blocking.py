@@ -20,9 +20,11 @@ def block(attempt: Attempt, error: ProviderError) -> Block | None:
         spot = attempt.spot  # clouds count both kinds apart
     kind = attempt.instance_type if error.trouble in _OF_THE_TYPE else None
     region, zone = attempt.region or None, attempt.zone or None
+    if error.scope is Scope.NONE:
+        return None
+    if attempt.reservation and error.trouble in _OF_THE_TYPE:
+        return Block(attempt.cloud, reservation=attempt.reservation)  # the rest may have room
     match error.scope:
-        case Scope.NONE:
-            return None
         case Scope.ZONE:
             return Block(attempt.cloud, region, zone, kind, spot)
         case Scope.REGION:
@@ -35,6 +37,8 @@ def block(attempt: Attempt, error: ProviderError) -> Block | None:
 
 def only_there(attempt: Attempt) -> Block:
     """The offer itself and nothing beside it, for one that was asked for often enough."""
+    if attempt.reservation:
+        return Block(attempt.cloud, reservation=attempt.reservation)
     region, zone = attempt.region or None, attempt.zone or None
     return Block(attempt.cloud, region, zone, attempt.instance_type, attempt.spot)
 
@@ -58,5 +62,6 @@ def _needed(terms: Terms, *, nodes: int, spot: bool) -> Iterator[Ability]:
         Ability.DISK_SIZE: bool(terms.disk_gib),
         Ability.DISK_TIER: bool(terms.disk_tier),
         Ability.RESERVATIONS: bool(terms.reservation),
+        Ability.FAST_NETWORK: terms.fast_network,
     }
     return (ability for ability, is_wanted in wanted.items() if is_wanted)

@@ -1,14 +1,15 @@
 """The best offer that is left: the optimizer, with what must not be tried taken out."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from trainway.catalog.reservations import Reservation
 from trainway.catalog.store import Catalog
 from trainway.catalog.traits import is_opt_in
-from trainway.engine.rental.record import Attempt
+from trainway.engine.rental.record import Attempt, Rental
 from trainway.engine.rental.terms import Terms
 from trainway.errors import NotFoundError
 from trainway.optimizer.plan import plan
@@ -34,20 +35,20 @@ class Chosen:
     accelerator: str = ""
     accelerator_count: int = 0
     """Of each node. Some clouds attach them to types that may be had without."""
+    reservation: str = ""
+    """What they are taken out of; empty: nothing that was reserved."""
 
     def columns(self) -> dict[str, Any]:
-        """What a rental has of it as columns of its own; the rest is in its request."""
-        return {
-            name: value
-            for name, value in vars(self).items()
-            if name not in ("accelerator", "accelerator_count")
-        }
+        """The offer as a row of the ledger has it; its request has the rest."""
+        apart = ("accelerator", "accelerator_count", "reservation")
+        return {name: value for name, value in vars(self).items() if name not in apart}
 
     def attempt(self) -> Attempt:
         """The offer as something that is tried."""
         return Attempt(
             *(self.cloud, self.region, self.zone, self.instance_type),
             *(self.spot, self.hourly_price),
+            reservation=self.reservation,
         )
 
 
@@ -57,10 +58,12 @@ def choose(
     terms: Terms,
     clouds: Collection[str],
     blocks: Sequence[Block],
+    used: Mapping[str, int],
 ) -> Chosen:
     """The best offer of these clouds; NotFoundError says why there is none.
 
-    The catalog is opened anew: what reads it belongs to one thread.
+    The catalog is opened anew: what reads it belongs to one thread. `used` says how many machines
+    of what was reserved are taken.
     """
     _check_providers(wanted, clouds)
     named = {each.infra.region for each in wanted.requests}
@@ -72,16 +75,17 @@ def choose(
             for block in _left_out(catalog, cloud, terms, clouds, rules)
             if block.region is None or block.region not in named
         ]
-        search = Search(catalog, rules, [*left_out, *blocks])
+        search = Search(catalog, rules, [*left_out, *blocks], free(terms, used))
         task = replace(wanted, requests=[_priced(each, terms) for each in wanted.requests])
         choice = plan(search, [task], {}).choices[0]
     offer, nodes = choice.offer, choice.request.nodes
     spot = choice.request.spot
     return Chosen(
         *(offer.machine.cloud, offer.region, offer.zone, offer.machine.name),
-        *(spot, nodes, _of_all(offer.hourly(spot=spot) or 0, nodes)),
+        *(spot, nodes, _of_all(choice.node_price, nodes)),
         _of_all(offer.price, nodes) if spot and offer.price else "",
         *(offer.machine.accelerator, int(offer.machine.accelerator_count)),
+        "" if choice.reservation is None else choice.reservation.id,
     )
 
 
@@ -94,6 +98,23 @@ def _check_providers(wanted: TaskRequest, clouds: Collection[str]) -> None:
         f"Trainway cannot rent machines of {', '.join(sorted(filter(None, named)))} yet",
         hint=f"it can on {', '.join(clouds)}",
     )
+
+
+def free(terms: Terms, used: Mapping[str, int]) -> list[Reservation]:
+    """What was reserved, as far as it is not taken; nothing counts where one is named already."""
+    if terms.reservation:
+        return []
+    found = [each for settings in terms.settings.values() for each in settings.reservations]
+    return [replace(each, count=each.count - used.get(each.id, 0)) for each in found]
+
+
+def taken(rentals: Iterable[Rental]) -> dict[str, int]:
+    """How many machines of each reservation are taken."""
+    counts: dict[str, int] = {}
+    for rental in rentals:
+        if rental.request and (name := rental.gang.reservation):
+            counts[name] = counts.get(name, 0) + rental.nodes
+    return counts
 
 
 def _of_all(price: float, nodes: int) -> str:

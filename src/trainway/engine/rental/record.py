@@ -82,6 +82,8 @@ class Attempt:
     scope: str = ""
     """How far the error reaches, as a word of `providers.errors.Scope`."""
     at: str = ""
+    reservation: str = ""
+    """What it was to be taken out of; empty: nothing that was reserved."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from trainway.engine.background import Background
 from trainway.engine.rental.book import RentalBook, SupersededError
-from trainway.engine.rental.choice import Chosen, choose
+from trainway.engine.rental.choice import Chosen, choose, taken
 from trainway.engine.rental.clouds import Checked
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.record import IN_THE_MAKING, Rental, RentalState
@@ -118,7 +118,8 @@ class Rentals:
     async def offer(self, wanted: TaskRequest, terms: Terms) -> Chosen:
         """What would be tried first; NotFoundError: no cloud offers anything of the kind."""
         clouds, work = self._around.clouds, self._around.clouds.work
-        return await work(choose, self._around.catalog, wanted, terms, await work(clouds.names), ())
+        names, used = await work(clouds.names), taken(self._book.all())
+        return await work(choose, self._around.catalog, wanted, terms, names, (), used)
 
     async def usable_offer(self, wanted: TaskRequest, terms: Terms) -> Chosen:
         """The same of clouds whose credentials are good; raises also why none can be used."""

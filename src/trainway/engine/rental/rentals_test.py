@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from trainway.api.task.infra import Infra
+from trainway.catalog.reservations import Reservation
 from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.record import Rental, RentalState
 from trainway.engine.rental.rentals import Rentals
@@ -163,6 +164,44 @@ def test_a_cloud_that_cannot_do_it_is_not_asked(world: RentalWorld) -> None:
 
     assert world.live(script)
     assert "check" not in world.aws.calls()
+
+
+def reserved(count: int) -> Terms:
+    paid = Reservation("cr-1", "aws", "p5", "west", "west-a", count)
+    return Terms(public_key="k", settings={"aws": CloudSettings(reservations=(paid,))})
+
+
+def test_what_was_reserved_is_taken_until_nothing_of_it_is_left(world: RentalWorld) -> None:
+    world.aws.lacks.clear()
+    world.aws.limit_quota("west", "p5", 0)
+
+    async def script(rentals: Rentals) -> None:
+        first = await rentals.rent("a", wanted(), reserved(3))
+        assert (first.infra, first.hourly_price) == ("aws/west/west-a", "0.0")
+        assert first.gang.reservation == "cr-1"
+        second = await rentals.rent("b", wanted(), reserved(3))
+        assert (second.infra, second.gang.reservation) == ("aws/east/east-a", "")
+        await rentals.end("a")
+        assert (await rentals.rent("c", wanted(), reserved(3))).price == 0
+        await rentals.end("b")
+
+    assert world.live(script)
+
+
+def test_where_what_was_reserved_cannot_be_had_the_same_is_paid_for(world: RentalWorld) -> None:
+    async def script(rentals: Rentals) -> None:
+        rental = await rentals.rent(CLUSTER, wanted(), reserved(2))
+        assert (rental.infra, rental.hourly_price) == ("aws/east/east-a", "20.0")
+        assert "cannot do that (reservations)" in rental.history[0].error
+        assert rental.history[0].reservation == "cr-1"
+        world.aws.lacks.clear()
+        world.aws.break_next(Fault("create", Break.CAPACITY, region="west"))
+        world.aws.limit_quota("east", "p5", 2)
+        world.gcp.break_next(Fault("create", Break.CAPACITY))
+        other = await rentals.rent("b", wanted(), reserved(2))
+        assert (other.infra, other.gang.reservation) == ("aws/west/west-a", "")
+
+    assert world.live(script)
 
 
 def test_what_is_taken_down_while_it_is_rented_leaves_nothing(world: RentalWorld) -> None:

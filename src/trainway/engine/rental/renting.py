@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from trainway.engine.rental.blocking import block, only_there, reason_against
 from trainway.engine.rental.book import RentalBook, SupersededError
-from trainway.engine.rental.choice import Chosen, choose
+from trainway.engine.rental.choice import Chosen, choose, taken
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.interruption import REMEMBERED, avoided
@@ -128,7 +128,8 @@ class Renting:
 
     async def _best(self, clouds: Collection[str], blocks: Sequence[Block]) -> Chosen:
         wanted = (self.wanted.task, self.wanted.terms, clouds, tuple(blocks))
-        return await self.around.clouds.work(choose, self.around.catalog, *wanted)
+        used = taken(self.book.all())
+        return await self.around.clouds.work(choose, self.around.catalog, *wanted, used)
 
     async def _avoided(self) -> list[Block]:
         """Offers of which spot machines were taken lately."""
@@ -190,7 +191,11 @@ class Renting:
         provider = await clouds.provider(cloud)
         missing = provider.missing()
         reason = reason_against(
-            cloud, missing, self.wanted.terms, nodes=chosen.nodes, spot=chosen.spot
+            cloud,
+            missing,
+            _terms_of(self.wanted.terms, chosen),
+            nodes=chosen.nodes,
+            spot=chosen.spot,
         )
         if reason is not None:
             raise ProviderError(
@@ -199,7 +204,7 @@ class Renting:
         if cloud not in self._good:
             await self._check_credentials(provider)
             self._good.add(cloud)
-        if Ability.QUOTA not in missing:
+        if Ability.QUOTA not in missing and not chosen.reservation:
             await self._check_quota(provider, chosen)
 
     async def _check_credentials(self, provider: Provider) -> None:
@@ -241,7 +246,7 @@ class Renting:
             disk_gib=terms.disk_gib,
             disk_tier=terms.disk_tier,
             ports=tuple(terms.ports),
-            reservation=terms.reservation,
+            reservation=chosen.reservation or terms.reservation,
             ends_by_shutdown=terms.ends_by_shutdown,
             labels=dict(terms.labels),
             settings=dict((terms.settings.get(chosen.cloud) or CloudSettings()).values),
@@ -300,6 +305,11 @@ class Renting:
         is_changed = now is None or now.state is not self.row.state
         if is_changed or self.wanted.wake.is_set():
             raise _given_back(self.row)
+
+
+def _terms_of(terms: Terms, chosen: Chosen) -> Terms:
+    """The terms, with what the offer is taken out of."""
+    return replace(terms, reservation=chosen.reservation or terms.reservation)
 
 
 def _given_back(row: Rental) -> ConflictError:

@@ -26,7 +26,10 @@ class Terms:
     disk_gib: int = 0
     """0: the provider's choice."""
     disk_tier: str = ""
+    fast_network: bool = False
+    """Whether machines must be connected by a network for gangs."""
     reservation: str = ""
+    """Empty: the first of `settings` that will do, if any."""
     ends_by_shutdown: bool = True
     """Whether a machine that shuts itself down is ended; otherwise it is stopped."""
     settings: Mapping[str, CloudSettings] = field(default_factory=dict)
