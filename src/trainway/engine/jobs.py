@@ -64,7 +64,7 @@ from trainway.engine.strays import strays
 from trainway.engine.submission import Amend, Prepared, Submission, unchanged, with_job
 from trainway.engine.times import time_text
 from trainway.engine.worker_pool.assignment import FreeWorkers
-from trainway.engine.worker_pool.housing import Housing, described
+from trainway.engine.worker_pool.housing import Housing, described, led_by_own
 from trainway.engine.worker_pool.pools import PoolContext, WorkerPools
 from trainway.errors import ConflictError
 from trainway.families.builtin import HERE
@@ -258,7 +258,7 @@ class Engine:
         """Take in the jobs of a run, all or none; the jobs in short, and as above."""
         count = len(elements(submission))
         async with self.housing.house(identified(submission), count) as housed:
-            jobs = elements(housed)
+            jobs = [led_by_own(each) for each in elements(housed)]
             admitted = await self._admission.admit(jobs, run_of(housed, jobs))
         return [self.reading.summary(record) for record in admitted.records], admitted.warnings
 

@@ -165,7 +165,12 @@ class Moves:
 
     @asynccontextmanager
     async def housed(self, record: JobRecord, at: Candidate) -> AsyncIterator[Candidate]:
-        """The job for a place; on a cloud with machines that are its own once it is stored."""
+        """The job for a place; on a cloud with machines that are its own once it is stored.
+
+        A pool that it has left is gone, so that machines are rented for it anew.
+        """
+        if at.backend != record.backend:
+            at = replace(at, backend=place_again(at.backend, record.label_map))
         async with self._house(submission_at(record, at)) as found:
             yield replace(at, backend=found.backend)
 

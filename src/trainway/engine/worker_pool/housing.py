@@ -17,7 +17,7 @@ from trainway.engine.cluster.request import Launch
 from trainway.engine.ids import Ids
 from trainway.engine.intake import elements, prepare
 from trainway.engine.rental.choice import Chosen
-from trainway.engine.submission import Submission, parted
+from trainway.engine.submission import Submission, at_places, parted
 from trainway.engine.worker_pool.job_pool import machines_of_task, pool_for, pool_name, task_of
 from trainway.engine.worker_pool.machines import Machines, machines_of
 from trainway.engine.worker_pool.pools import WorkerPools
@@ -39,7 +39,8 @@ class Housing:
     @asynccontextmanager
     async def house(self, submission: Submission, jobs: int = 1) -> AsyncIterator[Submission]:
         """A submission that is about to be stored; on a cloud, with a pool of its own."""
-        if not family_of(submission.backend).rents:
+        submission = led_by_own(submission)
+        if not family_of(submission.backend).rents or submission.placement:
             yield submission
             return
         name = pool_name(submission.key or self.ids.new())
@@ -76,6 +77,22 @@ class Housing:
         if task is not None:
             return name, machines_of_task(task)
         return name, machines_of(source or jobset, jobset, prepared.companions)
+
+
+def led_by_own(submission: Submission) -> Submission:
+    """A submission whose place is chosen later, with a place at the front that is no cloud.
+
+    Until then it waits there in name only; nothing is rented for a job that may go elsewhere.
+    """
+    if not submission.prefer or not family_of(submission.backend).rents:
+        return submission
+    for each in at_places(submission):
+        if not family_of(each.backend).rents:
+            return each
+    raise UsageError(
+        "one of several places between which is chosen later must not be a cloud",
+        hint="add local to --on, or write --on cloud, which chooses between all clouds by itself",
+    )
 
 
 def described(chosen: Chosen) -> str:

@@ -66,7 +66,7 @@ class CloudWorld(ClusterWorld):
         store = before.store if before else KeptStore(memory_database())
         super().__init__(before.agents if before else None, store)
         self.clouds = RentalWorld(folder)
-        self.lab = before.lab if before else Place(LAB)
+        self.lab: Place = before.lab if before else Place(LAB)
         self.engine.registry.put(self.lab)
         self.found: dict[str, Place] = {}
         self._get = self.engine.registry.get
@@ -233,6 +233,19 @@ def test_a_job_goes_on_from_a_cloud_that_has_no_machines(world: CloudWorld) -> N
         events = [event.message for event in await world.engine.reading.events(job_id)]
         assert any("there is no room for such machines now" in each for each in events), events
         assert world.clouds.machines() == []
+
+    world.play(scene)
+
+
+def test_a_place_that_is_chosen_when_its_turn_comes_may_be_a_cloud(world: CloudWorld) -> None:
+    async def scene() -> None:
+        job_id = await world.take(candidates=[candidate(LAB)], prefer="cost")
+        await world.set_up()
+        place = await world.place_of(job_id)
+        await world.until_cluster(lambda: job_id in world.found[place].jobs)
+        assert "Placed" in await world.reasons(job_id)
+        with pytest.raises(UsageError, match="must not be a cloud"):
+            await world.take(candidates=[candidate("gcp")], prefer="cost")
 
     world.play(scene)
 
