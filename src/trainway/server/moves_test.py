@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from trainway.engine.moving.testing import THERE, FakePlace, Places
 from trainway.engine.testing import jobset
 from trainway.json_types import Json
@@ -43,13 +45,16 @@ def test_what_cannot_be_is_refused_in_words(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_other_places_say_what_they_offer_and_whether_it_can_move(tmp_path: Path) -> None:
+def test_other_places_say_what_they_offer_and_whether_it_can_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def scene(site: Site) -> None:
         there, pool = FakePlace(THERE, Places()), FakePlace("ssh/other", Places())
         registry = site.world.engine.registry
         registry.put(there)
         registry.put(pool)
-        registry.infras = lambda kubeconfig=(): ["local", THERE, "ssh/other"]  # type: ignore[method-assign] # none is configured
+        places = ["local", THERE, "ssh/other"]  # none is configured
+        monkeypatch.setattr(registry, "infras", lambda kubeconfig=(): places)
         options = {"backend": THERE}
         await _ask(site, "/jobs", {"objects": [jobset("demo")], "options": options})
         await _ask(site, "/jobs", {"objects": [jobset("here")]})

@@ -68,9 +68,11 @@ def test_a_database_that_lost_them_gets_them_back(tmp_path: Path) -> None:
     server(folder, gone)
 
 
-def test_a_copy_that_was_not_written_is_made_at_the_next_start(tmp_path: Path) -> None:
+def test_a_copy_that_was_not_written_is_made_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = memory_store()
-    store.close = lambda: None  # type: ignore[method-assign] # the next server has it too
+    monkeypatch.setattr(store, "close", lambda: None)  # the next server has it too
     folder = tmp_path / "schedules"
     folder.write_text("no folder, so that nothing can be written")
     server(folder, create, store)

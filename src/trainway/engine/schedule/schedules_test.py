@@ -113,9 +113,11 @@ def test_runs_know_it_too() -> None:
 @pytest.mark.parametrize(
     ("catch_up", "count"), [(CatchUp.SKIP, 0), (CatchUp.ONCE, 1), (CatchUp.ALL, 3)]
 )
-def test_what_was_missed_while_no_server_was_there(catch_up: CatchUp, count: int) -> None:
+def test_what_was_missed_while_no_server_was_there(
+    catch_up: CatchUp, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = memory_store()
-    store.close = lambda: None  # type: ignore[method-assign] # the next server has it too
+    monkeypatch.setattr(store, "close", lambda: None)  # the next server has it too
 
     async def create(world: World) -> None:
         await world.engine.schedules.create(nightly(catch_up=catch_up, overlap=Overlap.ALLOW))
@@ -235,7 +237,9 @@ def test_names_and_requests() -> None:
     played(scene)
 
 
-def test_what_cannot_be_submitted_is_told_and_the_next_moment_comes() -> None:
+def test_what_cannot_be_submitted_is_told_and_the_next_moment_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def scene(world: World) -> None:
         await world.engine.schedules.create(nightly())
         submits, tries = world.engine.submit, 0
@@ -247,7 +251,7 @@ def test_what_cannot_be_submitted_is_told_and_the_next_moment_comes() -> None:
                 raise UsageError("the workdir is gone", hint="make it")
             return await submits(submission)
 
-        world.engine.submit = failing  # type: ignore[method-assign] # what schedules submit with
+        monkeypatch.setattr(world.engine, "submit", failing)  # what schedules submit with
         await at(world, THREE)
         last = (await world.engine.schedules.get("nightly"))["status"]["last"]
         assert (last["result"], last["message"]) == ("Failed", "the workdir is gone; make it")
@@ -257,7 +261,9 @@ def test_what_cannot_be_submitted_is_told_and_the_next_moment_comes() -> None:
     played(scene)
 
 
-def test_a_disk_that_is_full_for_a_while_loses_nothing() -> None:
+def test_a_disk_that_is_full_for_a_while_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def scene(world: World) -> None:
         await world.engine.schedules.create(nightly(catch_up=CatchUp.SKIP))
         submits, is_full = world.engine.submit, True
@@ -267,7 +273,7 @@ def test_a_disk_that_is_full_for_a_while_loses_nothing() -> None:
                 raise DatabaseError("the disk is full")
             return await submits(submission)
 
-        world.engine.submit = failing  # type: ignore[method-assign] # what schedules submit with
+        monkeypatch.setattr(world.engine, "submit", failing)  # what schedules submit with
         await at(world, THREE)
         shown = await world.engine.schedules.get("nightly")
         assert shown["status"]["waiting"] == "the disk is full"
@@ -279,7 +285,9 @@ def test_a_disk_that_is_full_for_a_while_loses_nothing() -> None:
     played(scene)
 
 
-def test_a_submission_that_hangs_delays_no_other_and_comes_once() -> None:
+def test_a_submission_that_hangs_delays_no_other_and_comes_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def scene(world: World) -> None:
         await world.engine.schedules.create(nightly())
         await world.engine.schedules.create(nightly(name="other", cron="0 * * * *"))
@@ -292,7 +300,7 @@ def test_a_submission_that_hangs_delays_no_other_and_comes_once() -> None:
                 await answers.wait()
             return await submits(submission)
 
-        world.engine.submit = slow  # type: ignore[method-assign] # what schedules submit with
+        monkeypatch.setattr(world.engine, "submit", slow)  # what schedules submit with
         world.engine.schedules._submitting._patience_s = 0.05
         await at(world, THREE)
         (job,) = await jobs_once(world, 1)
@@ -314,7 +322,9 @@ def test_a_submission_that_hangs_delays_no_other_and_comes_once() -> None:
     played(scene)
 
 
-def test_a_schedule_whose_submission_hangs_can_be_paused_and_deleted() -> None:
+def test_a_schedule_whose_submission_hangs_can_be_paused_and_deleted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def scene(world: World) -> None:
         await world.engine.schedules.create(nightly())
 
@@ -322,7 +332,7 @@ def test_a_schedule_whose_submission_hangs_can_be_paused_and_deleted() -> None:
             await asyncio.Event().wait()
             raise AssertionError(submission)
 
-        world.engine.submit = never  # type: ignore[method-assign] # what schedules submit with
+        monkeypatch.setattr(world.engine, "submit", never)  # what schedules submit with
         world.engine.schedules._submitting._patience_s = 0.05
         await at(world, THREE)
         assert (await world.engine.schedules.pause("nightly"))["status"]["due"] == []
@@ -339,7 +349,7 @@ def test_killed_between_any_two_writes_it_fires_once(
 ) -> None:
     """The server ends before its n-th write for a moment; the next one goes on."""
     store = memory_store()
-    store.close = lambda: None  # type: ignore[method-assign] # the next server has it too
+    monkeypatch.setattr(store, "close", lambda: None)  # the next server has it too
     left = [1_000]
 
     def counted(write: Callable[..., Any]) -> Callable[..., Any]:
