@@ -1,5 +1,3 @@
-import { FormSelect, FormSelectOption } from "@patternfly/react-core/dist/dynamic/components/FormSelect";
-import { TextInput } from "@patternfly/react-core/dist/dynamic/components/TextInput";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Bar } from "../../components/Bar";
@@ -9,10 +7,9 @@ import { ErrorAlert } from "../../components/ErrorAlert";
 import { money } from "../../components/format";
 import { Loading } from "../../components/Loading";
 import { PageFrame } from "../../components/PageFrame";
-import { useTyped } from "../../components/useTyped";
+import { SumControls } from "../../components/SumControls";
 import { costsQuery } from "../../data/costs";
 import { value, type Search } from "../../data/search";
-import { PERIODS } from "../usage/usage";
 import { BudgetTable } from "./BudgetTable";
 import { costly, GROUPS, groupOf, rowKey } from "./costs";
 
@@ -26,33 +23,12 @@ export default function CostsPage() {
   const { data, error, refetch } = useQuery(costsQuery(by, key, since));
   const choose = (change: Search) =>
     void navigate({ to: "/costs", search: { ...search, ...change }, replace: true });
-  const label = useTyped(key, (text) => choose({ key: text }));
   const title = GROUPS.find((group) => group.by === by)?.title ?? "";
   const items = costly(data?.items ?? [], by);
   const most = Math.max(0, ...items.map((item) => item.cost ?? 0));
   return (
     <PageFrame title="Costs">
-      <div className="tw-controls">
-        <FormSelect aria-label="Add up by" value={by} onChange={(_, chosen) => choose({ by: chosen })}>
-          {GROUPS.map((group) => (
-            <FormSelectOption key={group.by} value={group.by} label={`By ${group.title.toLowerCase()}`} />
-          ))}
-        </FormSelect>
-        {by === "label" && (
-          <TextInput
-            aria-label="Key of the label"
-            placeholder="team"
-            value={label.value}
-            onChange={(_, text) => label.onChange(text)}
-            onBlur={label.onBlur}
-          />
-        )}
-        <FormSelect aria-label="Period" value={since} onChange={(_, chosen) => choose({ since: chosen })}>
-          {PERIODS.map((period) => (
-            <FormSelectOption key={period.since} value={period.since} label={period.title} />
-          ))}
-        </FormSelect>
-      </div>
+      <SumControls groups={GROUPS} by={by} label={key} since={since} onChoose={choose} />
       {error && (
         <ErrorAlert error={error} title="The costs could not be read" onRetry={() => void refetch()} />
       )}

@@ -1,6 +1,4 @@
 import { Button } from "@patternfly/react-core/dist/dynamic/components/Button";
-import { FormSelect, FormSelectOption } from "@patternfly/react-core/dist/dynamic/components/FormSelect";
-import { TextInput } from "@patternfly/react-core/dist/dynamic/components/TextInput";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Bar } from "../../components/Bar";
@@ -11,11 +9,11 @@ import { ErrorAlert } from "../../components/ErrorAlert";
 import { figure } from "../../components/format";
 import { Loading } from "../../components/Loading";
 import { PageFrame } from "../../components/PageFrame";
-import { useTyped } from "../../components/useTyped";
+import { SumControls } from "../../components/SumControls";
 import { get } from "../../data/client";
 import { KEYS } from "../../data/queries";
 import { value, type Search } from "../../data/search";
-import { GROUPS, groupOf, PERIODS, usageRows } from "./usage";
+import { GROUPS, groupOf, usageRows } from "./usage";
 
 /** GPU-hours and CPU-hours, added up. */
 export default function UsagePage() {
@@ -33,7 +31,6 @@ export default function UsagePage() {
   });
   const choose = (change: Search) =>
     void navigate({ to: "/usage", search: { ...search, ...change }, replace: true });
-  const label = useTyped(key, (text) => choose({ key: text }));
   const title = GROUPS.find((group) => group.by === by)?.title ?? "";
   const most = Math.max(0, ...(data?.items ?? []).map((item) => item.gpuHours || item.cpuHours));
   const save = () => data && download(`usage-by-${by}.csv`, csvText(usageRows(key || by, data.items)));
@@ -46,27 +43,7 @@ export default function UsagePage() {
         </Button>
       }
     >
-      <div className="tw-controls">
-        <FormSelect aria-label="Add up by" value={by} onChange={(_, chosen) => choose({ by: chosen })}>
-          {GROUPS.map((group) => (
-            <FormSelectOption key={group.by} value={group.by} label={`By ${group.title.toLowerCase()}`} />
-          ))}
-        </FormSelect>
-        {by === "label" && (
-          <TextInput
-            aria-label="Key of the label"
-            placeholder="team"
-            value={label.value}
-            onChange={(_, text) => label.onChange(text)}
-            onBlur={label.onBlur}
-          />
-        )}
-        <FormSelect aria-label="Period" value={since} onChange={(_, chosen) => choose({ since: chosen })}>
-          {PERIODS.map((period) => (
-            <FormSelectOption key={period.since} value={period.since} label={period.title} />
-          ))}
-        </FormSelect>
-      </div>
+      <SumControls groups={GROUPS} by={by} label={key} since={since} onChoose={choose} />
       {error && (
         <ErrorAlert error={error} title="The usage could not be read" onRetry={() => void refetch()} />
       )}

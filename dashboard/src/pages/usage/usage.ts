@@ -1,4 +1,4 @@
-/** By what hours are added up, and since when. Pure. */
+/** By what hours are added up. Pure. */
 
 export const GROUPS = [
   { by: "user", title: "User" },
@@ -7,13 +7,6 @@ export const GROUPS = [
   { by: "day", title: "Day" },
 ] as const;
 export type Group = (typeof GROUPS)[number]["by"];
-
-export const PERIODS = [
-  { since: "", title: "All time" },
-  { since: "1d", title: "Last day" },
-  { since: "7d", title: "Last 7 days" },
-  { since: "30d", title: "Last 30 days" },
-] as const;
 
 export function groupOf(text: string): Group {
   return GROUPS.find((group) => group.by === text)?.by ?? "user";
