@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from browser import Dashboard, chromium, logged_in, missing
-from dashboard_pages import PageEntry, all_pages, job_pages
+from dashboard_pages import GROUP, PageEntry, all_pages, job_pages
 from installation import Installation
 from playwright.sync_api import ViewportSize
 
@@ -86,6 +86,9 @@ def with_jobs(trainway: Installation) -> list[PageEntry]:
     trainway.run("run", "--name", "tabular", *shown, *program, "fail", code=4)
     trainway.run("run", "--name", "rates", "--grid", "LR=0.1,0.2,0.4", *shown, *program)
     trainway.run("run", "examples/pipeline.yaml")
+    group = Path(trainway.home, "group.yaml")
+    group.write_text(GROUP)
+    trainway.run("run", str(group))
     running = trainway.submit(
         "--name", "llama-lora", "--nodes", "2", "--cpus", "500m", *shown, *program, "stay"
     )
@@ -101,7 +104,7 @@ def with_jobs(trainway: Installation) -> list[PageEntry]:
     failed = [PageEntry(f"failed-{e.name}", e.path) for e in job_pages(ids["tabular"])[:1]]
     again = PageEntry("rerun", f"/create?from={ids['resnet']}")
     stays = [PageEntry(f"running-{e.name}", e.path) for e in job_pages(running)[:3]]
-    return [*all_pages(ids["resnet"], compared), *failed, *stays, again]
+    return [*all_pages(ids["resnet"], compared, ids["actors"]), *failed, *stays, again]
 
 
 def shoot(dashboard: Dashboard, pages: list[PageEntry], look: Look) -> None:

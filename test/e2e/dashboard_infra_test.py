@@ -1,9 +1,11 @@
-"""The pages Infra, Queues and Runtimes: this machine, a pool that is dead, a cluster with Kueue."""
+"""The pages Infra, Queues and Runtimes: this machine, a dead pool, a cluster with Kueue, clouds."""
 
 from collections.abc import Iterator
 
 import pytest
 from browser import Dashboard, logged_in
+from cloud_answers import HOSTILE as HOSTILE_MESSAGE
+from cloud_answers import answer_for_clouds
 from kubernetes_stub import HOSTILE, NO_QUOTA, stub_cluster
 from playwright.sync_api import Browser, expect
 
@@ -39,6 +41,39 @@ def test_every_backend_is_shown_also_one_that_is_dead(site: Dashboard) -> None:
     expect(page.get_by_role("region", name="Nodes of ssh/lab")).to_contain_text("Takes no jobs")
     page.get_by_role("button", name="Check ssh/lab").click()
     expect(page.get_by_role("region", name="Check of ssh/lab")).to_contain_text("Problem")
+
+
+def test_a_cloud_without_credentials_says_what_to_do(site: Dashboard) -> None:
+    page = site.window().open("/infra")
+    clouds = page.get_by_role("region", name="Clouds", exact=True)
+    expect(clouds.get_by_text("There are no credentials for a cloud")).to_be_visible()
+    unusable = clouds.get_by_role("region", name="Clouds that cannot be used")
+    row = unusable.get_by_role("row").filter(has_text="lambda")
+    expect(row).to_contain_text("LAMBDA_API_KEY")
+
+
+def test_a_cloud_shows_what_is_rented_what_it_costs_and_what_was_refused(site: Dashboard) -> None:
+    window = site.window()
+    page = window.context.new_page()
+    answer_for_clouds(page)
+    window.go(page, "/infra")
+    clouds = page.get_by_role("region", name="Clouds", exact=True)
+    expect(clouds.get_by_text("3 machines of 2 clusters, $31.50 an hour")).to_be_visible()
+    rented = clouds.get_by_role("region", name="Rented of aws")
+    running, stopped = rented.get_by_role("row").all()[1:]
+    expect(running).to_contain_text("p5.48xlarge, spot")
+    expect(running).to_contain_text("us-east-1a")
+    expect(stopped).to_contain_text("g5.xlarge, reserved")
+    expect(stopped.get_by_text(f"STOPPED: {HOSTILE_MESSAGE}")).to_be_visible()
+    refused = clouds.get_by_role("region", name="Refused by aws")
+    expect(refused).to_contain_text("there is no room for 2 p4d.24xlarge")
+    clouds.get_by_text("Regions of aws").focus()
+    page.keyboard.press("Enter")
+    expect(clouds.get_by_text("eu-west-0, eu-west-1")).to_be_visible()
+    clouds.get_by_text("What gcp cannot do").click()
+    expect(clouds.get_by_text("quotas of Google Cloud are not asked for")).to_be_visible()
+    unusable = clouds.get_by_role("region", name="Clouds that cannot be used")
+    expect(unusable.get_by_role("row")).to_have_count(2)
 
 
 def test_who_waits_is_told_why(site: Dashboard) -> None:

@@ -9,6 +9,11 @@ from typing import Final
 
 from environments import REPOSITORY
 
+GROUP: Final = (
+    "{name: actors, execution: parallel, primary_tasks: [learner]}\n---\n"
+    "{name: learner, num_nodes: 2, run: 'true'}\n---\n{name: replay, run: sleep 600}\n"
+)
+"""A job group that ends with its primary task."""
 _SOURCES: Final = REPOSITORY / "dashboard/src"
 _ENTRY: Final = re.compile(r'\{ path: "([^"]+)", title: "([^"]+)"')
 _TAB: Final = re.compile(r'\{ id: "([^"]+)", title: "([^"]+)"')
@@ -36,13 +41,14 @@ def job_pages(job: str) -> list[PageEntry]:
     return [PageEntry(f"job-{tab}", f"/jobs/{job}?tab={tab}") for tab, _ in found]
 
 
-def all_pages(job: str, compared: str) -> list[PageEntry]:
-    """All of them, with a job to show and jobs to compare; `examples/pipeline.yaml` has run."""
+def all_pages(job: str, compared: str, group: str) -> list[PageEntry]:
+    """All, with a job, jobs to compare and a job group; `examples/pipeline.yaml` has run."""
     return [
         *navigation_pages(),
         PageEntry("schedules-new", "/schedules/new"),
         PageEntry("queue", "/queues/default"),
         PageEntry("pipeline", "/pipelines/squares"),
+        PageEntry("job-group", f"/pipelines/groups/{group}"),
         PageEntry("compare-jobs", f"/compare?jobs={compared}"),
         *job_pages(job),
     ]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 from browser import Dashboard, logged_in, settle
-from dashboard_pages import PageEntry, all_pages
+from dashboard_pages import GROUP, PageEntry, all_pages
 from environments import REPOSITORY
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
@@ -48,7 +48,7 @@ class Found:
 
 
 @pytest.fixture(scope="module")
-def found(shared_dashboard: Dashboard) -> Found:
+def found(shared_dashboard: Dashboard, tmp_path_factory: pytest.TempPathFactory) -> Found:
     """Jobs that have something to show in every tab, and every page of them looked at."""
     trainway = shared_dashboard.trainway
     words = ("--metrics-from-logs", "--label", "team=vision", "--note", "the first one")
@@ -59,11 +59,15 @@ def found(shared_dashboard: Dashboard) -> Found:
     nightly = ("0 3 * * *", "--name", "nightly", "--cpus", "1", "--", "true")
     trainway.run("schedule", "create", *nightly)
     trainway.run("run", "examples/pipeline.yaml")
+    file = tmp_path_factory.mktemp("group") / "group.yaml"
+    file.write_text(GROUP)
+    trainway.run("run", str(file))
+    group = trainway.job("actors")["metadata"]["id"]
     found = Found(trained, failed)
     window = shared_dashboard.window(viewport=DESK, reduced_motion="reduce")
     page = window.context.new_page()
     spoiled = PageEntry("job-failed", f"/jobs/{failed}")
-    for entry in [*all_pages(trained, f"{trained},{failed}"), spoiled]:
+    for entry in [*all_pages(trained, f"{trained},{failed}", group), spoiled]:
         window.go(page, entry.path)
         for scheme in ("light", "dark"):
             show(page, is_dark=scheme == "dark")

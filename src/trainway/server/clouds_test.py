@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from trainway.api.accelerators import Accelerator
+from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.server_id import server_id
+from trainway.engine.rental.terms import Terms
+from trainway.optimizer.request import Request, TaskRequest
 from trainway.providers import registry
 from trainway.providers.base import GangRequest, Place
 from trainway.providers.testing import FILE_VARIABLE, Break, Fault, StandInCloud
@@ -33,6 +37,38 @@ def test_clouds_tell_who_we_are_or_what_is_missing(tmp_path: Path, cloud: StandI
         cloud.break_next(Fault("check", Break.CREDENTIALS))
         _, answer = await site.ask("GET", "/clouds")
         assert answer["items"][0]["problem"] == "stand-in: the key has expired"
+
+    play(tmp_path, scene)
+
+
+def test_what_is_rented_and_what_was_refused_are_told_without_asking_a_cloud(
+    tmp_path: Path, cloud: StandInCloud
+) -> None:
+    async def scene(site: Site) -> None:
+        _, nothing = await site.ask("GET", "/clouds/rented")
+        assert nothing == {"items": [], "refusals": []}
+        cloud.break_next(Fault("create", Break.CAPACITY))
+        rentals = site.world.engine.rental_office.rentals
+        wanted = TaskRequest("t", (Request(accelerator=Accelerator("A100", 8), nodes=2),))
+        with pytest.raises(NoOfferError):
+            await rentals.rent("dev", wanted, Terms(public_key="k"))
+        rental = await rentals.rent("dev", wanted, Terms(public_key="k"))
+        calls = len(cloud.calls())
+        _, answer = await site.ask("GET", "/clouds/rented")
+        (item,) = answer["items"]
+        assert (item["cluster"], item["nodes"], item["state"]) == ("dev", 2, "RUNNING")
+        assert (item["cloud"], item["hourlyPrice"]) == ("aws", float(rental.price))
+        refused = answer["refusals"]
+        assert sorted(each["cloud"] for each in refused) == ["aws", "gcp"]
+        assert any("no room" in each["error"] for each in refused)
+        assert len(cloud.calls()) == calls
+        await rentals.stop("dev")
+        _, answer = await site.ask("GET", "/clouds/rented")
+        assert answer["items"][0]["hourlyPrice"] == 0
+        await rentals.end("dev")
+        _, answer = await site.ask("GET", "/clouds/rented")
+        assert answer["items"] == []
+        assert answer["refusals"] == refused
 
     play(tmp_path, scene)
 

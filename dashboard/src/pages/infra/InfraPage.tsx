@@ -8,9 +8,10 @@ import { jobQueuesQuery } from "../../data/infra";
 import { backendsQuery } from "../../data/places";
 import { value, type Search } from "../../data/search";
 import { BackendCard } from "./BackendCard";
+import { CloudSection } from "./CloudSection";
 import "./infra.css";
 
-/** Every place where jobs can run, with its nodes. */
+/** Every place where jobs can run, with its nodes, and the clouds where machines are rented. */
 export default function InfraPage() {
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
@@ -50,6 +51,7 @@ export default function InfraPage() {
           and on the clusters of your kubeconfig.
         </p>
       )}
+      <CloudSection />
     </PageFrame>
   );
 }

@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final, ParamSpec, TypeVar
 
+from trainway.engine.rental.record import Attempt
 from trainway.errors import TrainwayError
 from trainway.providers import registry
 from trainway.providers.base import Ability, Identity, Provider
@@ -20,6 +22,7 @@ T = TypeVar("T")
 
 _THREADS: Final = 32
 """How many calls are under way at once; each waits for its cloud."""
+_MOST_REFUSALS: Final = 100
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Clouds:
         self._make = provider
         self.names = names
         self._providers: dict[str, Provider] = {}
+        self.refusals: deque[Attempt] = deque(maxlen=_MOST_REFUSALS)
+        """What clouds have refused since this server began, oldest first."""
         self._is_open = False
 
     @cached_property

@@ -16,6 +16,7 @@ from trainway.engine.rental.clouds import Checked
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.record import IN_THE_MAKING, Rental, RentalState
 from trainway.engine.rental.renting import Renting, Told, Wanted
+from trainway.engine.rental.report import refusals
 from trainway.engine.rental.steps import Steps
 from trainway.engine.rental.sweep import Sweeper, SweepReport
 from trainway.engine.rental.terms import Terms
@@ -23,6 +24,7 @@ from trainway.engine.rental.vetting import Vetting
 from trainway.engine.rental.watch import RentalChange
 from trainway.engine.rental.watcher import Watcher
 from trainway.errors import ConflictError, NotFoundError
+from trainway.json_types import Json
 from trainway.optimizer.request import TaskRequest
 from trainway.providers.abilities import shutdown_effect
 from trainway.providers.base import Ability, MachineState
@@ -238,6 +240,10 @@ class Rentals:
         """See who we are at each cloud, all at once."""
         names = await self._around.clouds.work(self._around.clouds.names)
         return list(await asyncio.gather(*map(self._around.clouds.check, names)))
+
+    def refusals(self) -> list[Json]:
+        """What clouds have refused lately, newest first."""
+        return refusals(self._book.all(), self._around.clouds.refusals)
 
     async def sweep(self, *, dry_run: bool) -> SweepReport:
         """End, or only list, what carries the id of this server and is in no row of the ledger."""

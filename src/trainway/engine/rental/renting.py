@@ -285,6 +285,7 @@ class Renting:
         attempt = replace(
             chosen.attempt(), error=error.sentence, scope=error.scope, at=self.book.now
         )
+        self.around.clouds.refusals.append(attempt)
         return (*self.row.history, attempt)[-LONGEST_HISTORY:]
 
     def _block(self, chosen: Chosen, error: ProviderError) -> None:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from trainway.engine.jobs import Engine
 from trainway.engine.rental.clouds import Checked
+from trainway.engine.rental.report import rented_view
 from trainway.json_types import Json
 from trainway.server.api import Api
 from trainway.server.json_answer import JsonAnswer
@@ -33,6 +34,42 @@ class CloudList(Shown):
     """All clouds for which there is a provider."""
 
     items: list[Cloud]
+
+
+class Rented(Shown):
+    """Machines that are rented for a cluster or a worker of a pool."""
+
+    cluster: str
+    cloud: str = Field(description="empty: the best offer is still looked for")
+    region: str
+    zone: str
+    instance_type: str
+    spot: bool
+    reservation: str = Field(description="what they are taken out of; empty: nothing")
+    nodes: int
+    state: str
+    hourly_price: float = Field(description="what all of them cost now, in dollars an hour")
+    message: str
+    since: str = Field(description="when they were asked for")
+
+
+class Refusal(Shown):
+    """Something that a cloud has refused."""
+
+    cloud: str
+    region: str
+    zone: str
+    instance_type: str
+    spot: bool
+    error: str
+    at: str
+
+
+class RentedList(Shown):
+    """What is rented, and what was refused."""
+
+    items: list[Rented]
+    refusals: list[Refusal] = Field(description="the latest, newest first")
 
 
 class SweepRequest(BaseModel):
@@ -73,6 +110,14 @@ def add_cloud_routes(api: Api, engine: Engine) -> None:
     async def clouds() -> Response:
         """See for each cloud whose credentials this server has, and where it may have machines."""
         return JsonAnswer({"items": [_cloud(each) for each in await office.rentals.check()]})
+
+    @api.get(f"{BASE_PATH}/clouds/rented", tags=["clouds"], response_model=RentedList)
+    async def rented() -> Response:
+        """What is rented of clouds, and what they have refused lately; no cloud is asked."""
+        if not office.is_open:
+            return JsonAnswer({"items": [], "refusals": []})
+        items = [rented_view(each) for each in office.rentals.all()]
+        return JsonAnswer({"items": items, "refusals": office.rentals.refusals()})
 
     @api.post(f"{BASE_PATH}/clouds/sweep", tags=["clouds"], response_model=Sweep)
     async def sweep(body: SweepRequest) -> Response:
