@@ -2,7 +2,8 @@
 
 An image has its own Python, so no environment of a host fits it. What the init container installs
 is in a volume of the pod, and `PYTHONPATH` leads the other containers there; programs of the image
-find it too, such as its torchrun.
+find it too, such as its torchrun. The ranks of an MPI job come by SSH, whose sessions have none of
+the container's variables; so the sshd of its workers is told to set that one.
 """
 
 import copy
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from trainway.compiler.mpi import runs_ssh_server
 from trainway.compiler.restarts import INITIALIZERS
 from trainway.jobset.labels import ENVIRONMENT
 from trainway.jobset.literal_text import literal
@@ -34,6 +36,8 @@ def in_pods(jobset: Mapping[str, Any], lines: Sequence[str]) -> Json:
         for container in (*role.pod.containers, *role.pod.init_containers):
             container.set_mount(VOLUME, PATH)
             container.set_env(_python_path(container))
+            if runs_ssh_server(container):
+                _tell_sessions(container)
         before = role.pod.spec.get("initContainers") or []
         role.pod.spec["initContainers"] = [_installer(first, lines), *before]
     return changed
@@ -42,6 +46,12 @@ def in_pods(jobset: Mapping[str, Any], lines: Sequence[str]) -> Json:
 def _python_path(container: Container) -> Json:
     own = [entry.get("value") for entry in container.env if entry.get("name") == "PYTHONPATH"]
     return {"name": "PYTHONPATH", "value": ":".join([PATH, *(text for text in own if text)])}
+
+
+def _tell_sessions(server: Container) -> None:
+    """Have who logs in find the packages; OpenSSH can do that since 7.8."""
+    words = server.data["args" if server.data.get("args") else "command"]
+    words.append(f"-oSetEnv=PYTHONPATH={PATH}")
 
 
 def _installer(first: Container, lines: Sequence[str]) -> Json:

@@ -31,6 +31,25 @@ def test_a_pod_installs_before_its_containers_start() -> None:
     assert pod["containers"][0]["volumeMounts"] == first["volumeMounts"] == mount
 
 
+TOLD = f"-oSetEnv=PYTHONPATH={PATH}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"command": ["/usr/sbin/sshd", "-De"]}, {"command": ["/usr/sbin/sshd", "-De", TOLD]}),
+        ({"command": ["sshd"], "args": ["-De"]}, {"command": ["sshd"], "args": ["-De", TOLD]}),
+        ({"args": ["sshd", "-De"]}, {"args": ["sshd", "-De", TOLD]}),
+        ({"command": ["python", "train.py"]}, {"command": ["python", "train.py"]}),
+    ],
+)
+def test_ranks_that_come_by_ssh_find_the_packages(
+    before: dict[str, list[str]], after: dict[str, list[str]]
+) -> None:
+    (pod,) = pods(role("worker", **before))
+    assert {name: pod["containers"][0][name] for name in before} == after
+
+
 def test_initializers_install_nothing() -> None:
     (pod,) = pods(role("dataset-initializer"))
     assert set(pod) == {"containers"}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from trainway.api.admission import validate_mpijob
 from trainway.api.mpijob import CONTROLLER, LAUNCHER, WORKER, MPIJob
+from trainway.api.packages import packages_errors, packages_of
 from trainway.compiler.devices import gpus
 from trainway.compiler.keys import Keys
 from trainway.compiler.mpi_workers import replaceable
@@ -19,6 +20,7 @@ from trainway.compiler.mpijob_gang import GangScheduling
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.jobset.mpijob_status import MPIJobFacts
 from trainway.json_types import Json
+from trainway.kube.pod_packages import in_pods
 from trainway.operator import stored_object
 from trainway.schema.field import FieldError
 
@@ -31,7 +33,9 @@ def is_ours(obj: Json) -> bool:
 
 def parse(obj: Json) -> tuple[MPIJob | None, list[FieldError]]:
     """The job with all defaults, or what is wrong with it."""
-    return stored_object.parse(obj, MPIJob, validate_mpijob)
+    return stored_object.parse(
+        obj, MPIJob, lambda job: [*validate_mpijob(job), *packages_errors(_annotated(job))]
+    )
 
 
 def facts_of(job: MPIJob) -> MPIJobFacts:
@@ -85,7 +89,14 @@ def wanted(job: MPIJob, around: CompileContext, running: Collection[int]) -> Wan
         job, network=network, keys=around.keys, gang=around.gang, running=running
     ).objects
     jobset["spec"].pop("ttlSecondsAfterFinished", None)
+    if packages := packages_of(_annotated(job)):
+        jobset = in_pods(jobset, packages)
     return Wanted(secret, config_map, replaceable(jobset), group[0] if group else None)
+
+
+def _annotated(job: MPIJob) -> Json:
+    """The job as those see it who look at its annotations only."""
+    return {"kind": job.kind, "metadata": {"annotations": job.metadata.annotations}}
 
 
 def replaces_restart_policy(job: MPIJob) -> bool:

@@ -67,6 +67,31 @@ def test_what_came_past_the_webhook_is_refused(obj: Json, field: str) -> None:
     assert [str(error).partition(":")[0] for error in errors] == [field]
 
 
+def annotated(packages: str) -> Json:
+    obj = mpijob()
+    obj["metadata"]["annotations"] = {"trainway.dev/packages": packages}
+    return obj
+
+
+def test_packages_of_an_annotation_are_installed_by_launcher_and_workers_first() -> None:
+    roles = want(annotated("six"), set()).jobset["spec"]["replicatedJobs"]
+    pods = {role["name"]: role["template"]["spec"]["template"]["spec"] for role in roles}
+    assert set(pods) == {"launcher", "worker"}
+    for pod in pods.values():
+        assert [each["name"] for each in pod["initContainers"]] == ["trainway-environment"]
+        assert pod["initContainers"][0]["command"][-1] == "six"
+        variables = {each["name"]: each.get("value") for each in pod["containers"][0]["env"]}
+        assert variables["PYTHONPATH"] == "/trainway-packages"
+    command = pods["worker"]["containers"][0]["command"]
+    assert command == ["/usr/sbin/sshd", "-De", "-oSetEnv=PYTHONPATH=/trainway-packages"]
+
+
+def test_packages_that_no_pod_can_install_are_refused() -> None:
+    job, errors = parse(annotated("-r wanted.txt"))
+    assert job is None
+    assert "-r names files, which hosts do not have" in str(errors[0])
+
+
 def test_the_script_knows_who_runs_and_the_hostfile_all() -> None:
     data = want(mpijob(workers=12, runLauncherAsWorker=True), {2, 10}).config_map["data"]
     assert data["discover_hosts.sh"].splitlines() == [
