@@ -23,6 +23,9 @@ JOB_NAME: Final = "batch.kubernetes.io/job-name"
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 """What the Job controller gives pods; the index is a label and an annotation."""
 
+LWS_WORKER_INDEX: Final = "leaderworkerset.sigs.k8s.io/worker-index"
+"""What LeaderWorkerSet gives its pods; the first of a group, its leader, has the index 0."""
+
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 """The container of a pod whose log `kubectl logs` prints."""
 

@@ -127,6 +127,9 @@ MUTATING_WEBHOOKS: Final = Resource(
 )
 
 JOBSETS: Final = Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet")
+LEADER_WORKER_SETS: Final = Resource(
+    "leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet"
+)
 _TRAINER: Final = "trainer.kubeflow.org"
 TRAINJOBS: Final = Resource(_TRAINER, "v1alpha1", "trainjobs", "TrainJob")
 OPTIMIZATION_JOBS: Final = Resource(_TRAINER, "v1alpha1", "optimizationjobs", "OptimizationJob")

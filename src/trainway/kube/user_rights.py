@@ -15,6 +15,7 @@ _TRAINER: Final = "trainer.kubeflow.org"
 _MPI: Final = "kubeflow.org"
 _JOBSET: Final = "jobset.x-k8s.io"
 _KUEUE: Final = "kueue.x-k8s.io"
+_LWS: Final = "leaderworkerset.x-k8s.io"
 _METRICS: Final = "metrics.k8s.io"
 _READ: Final = ("get", "list", "watch")
 _WRITE: Final = ("create", "patch", "delete")
@@ -95,14 +96,16 @@ _RULES: Final = {
     ),
 }
 _GRANTED: Final = {
+    Task.VIEW: (_Rule(_LWS, ("leaderworkersets",), _READ),),
     Task.RUN: (
+        _Rule(_LWS, ("leaderworkersets",), (*_READ, *_WRITE)),
         _Rule("", ("pods",), ("delete",)),
         _Rule("", ("persistentvolumeclaims",), ("get", "create", "patch", "delete")),
     ),
     Task.EXEC: (_Rule("", ("pods/ephemeralcontainers",), ("patch",)),),
 }
-"""What a role allows beyond what its task needs: ending a pod that hangs, making the claims of
-volumes, and bringing the output of a job that moves away."""
+"""What a role allows beyond what its task needs: data caches as LeaderWorkerSets, ending a pod that
+hangs, making the claims of volumes, and bringing the output of a job that moves away."""
 _OPTIONAL: Final = frozenset({"events", "resourcequotas", "localqueues", "optimizationjobs"})
 _OPTIONAL_GROUPS: Final = frozenset({_METRICS})
 """Rights without which one knows less, and everything works."""

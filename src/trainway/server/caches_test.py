@@ -26,7 +26,7 @@ def test_caches_are_listed_by_name(tmp_path: Path) -> None:
         _, listed = await site.ask("GET", "/caches")
         pods, words = listed["items"]
         assert (pods["name"], pods["address"], pods["hasToken"]) == (
-            "pods", "cache://pods-head-0-0.pods:50051", True)  # fmt: skip
+            "pods", "cache://pods-head-0-0.pods-head-0:50051", True)  # fmt: skip
         assert (words["table"], words["rows"], words["readers"]) == (SPEC.table, None, None)
         assert words["address"] == f"cache://127.0.0.1:{SPEC.port}"
 

@@ -61,7 +61,7 @@ def test_a_job_reads_all_rows_from_a_cache_beside_it(
     on = ("--on", f"k8s/{CONTEXT}/{host_namespace}")
     image = ("--image", "any/image:1", "--python", sys.executable)
     made = home.run("cache", "apply", "words", "s3://tables/words", "--workers", "2", *on, *image)
-    address = "cache://words-head-0-0.words:50051"
+    address = "cache://words-head-0-0.words-head-0:50051"
     assert f"address: {address}" in made
 
     def is_ready() -> bool:

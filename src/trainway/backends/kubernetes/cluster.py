@@ -13,8 +13,8 @@ from trainway.backends.kubernetes import checks
 from trainway.backends.kubernetes.api_failure import worded
 from trainway.backends.kubernetes.capacity import capacity_of
 from trainway.backends.kubernetes.continuation import counting_on, with_restarts_left
-from trainway.backends.kubernetes.form import Form, Offer
-from trainway.backends.kubernetes.job_objects import TOPS, JobObjects
+from trainway.backends.kubernetes.form import Offer
+from trainway.backends.kubernetes.job_objects import TOPS, JobObjects, suspension
 from trainway.backends.kubernetes.nodes import nodes_of
 from trainway.backends.kubernetes.observed_job import SUBMITTED
 from trainway.backends.kubernetes.planning import KubernetesRequest, owned, owner_of
@@ -26,7 +26,7 @@ from trainway.backends.kubernetes.usage.meter import UsageMeter
 from trainway.backends.kubernetes.watching import JobWatch
 from trainway.backends.nodes import Node
 from trainway.errors import ConflictError, ForbiddenError, TrainwayError, UnavailableError
-from trainway.jobset.labels import JOB_ID, SUSPENDED
+from trainway.jobset.labels import JOB_ID
 from trainway.json_types import Json
 from trainway.kube import resources
 from trainway.kube.access_reviews import missing_rights
@@ -249,12 +249,7 @@ class KubernetesCluster:
             if handle.get("queue") and await self._deactivate(client, handle, is_suspended):
                 return
             resource, _ = TOPS[handle["kind"]]
-            change: Json = {"spec": {"suspend": is_suspended}}
-            if handle["kind"] == "MPIJob":
-                change = {"spec": {"runPolicy": change["spec"]}}
-            elif Form(handle["form"]) is Form.JOBS:
-                held = "true" if is_suspended else None
-                change = {"metadata": {"annotations": {SUSPENDED: held}}}
+            change = suspension(handle, is_suspended=is_suspended)
             await client.patch(resource, handle["top"], handle["namespace"], change)
 
     async def resize(self, watch: JobWatch | None, nodes: int) -> None:

@@ -1,7 +1,8 @@
 """As what a job is sent: the highest form that the cluster understands. Pure.
 
 SOURCE leaves a TrainJob or MPIJob to the cluster's own operator, ours or upstream's. JOBSET sends
-what we compiled. JOBS is for a cluster without JobSet, and loses some of it.
+what we compiled, and GROUP does so for a data cache, as a LeaderWorkerSet. JOBS is for a cluster
+without JobSet, and loses some of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from trainway.api.packages import packages_of
+from trainway.backends.kubernetes import leader_worker_set
 from trainway.compiler.elasticity import is_elastic
 from trainway.compiler.restarts import said_of_restarts
 from trainway.errors import UsageError
@@ -29,8 +31,13 @@ class Form(StrEnum):
     """As what a job is sent."""
 
     SOURCE = "source"
+    GROUP = "leaderworkerset"
     JOBSET = "jobset"
     JOBS = "jobs"
+
+
+_LIMITS: Final = (Form.SOURCE, Form.JOBSET, Form.JOBS)
+"""What somebody may ask for: nothing higher than that."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,8 @@ def choose(source: Json, submitted: Sequence[Json], offer: Offer, forced: str = 
     limit = _limit(str(annotations.get(KUBERNETES_FORM) or forced))
     if limit is Form.SOURCE and _takes_source(source, submitted, offer):
         return Form.SOURCE
+    if limit is Form.SOURCE and _takes_group(source, offer):
+        return Form.GROUP
     if limit is not Form.JOBS and offer.serves(JOBSET_API):
         return Form.JOBSET
     return Form.JOBS
@@ -94,9 +103,13 @@ def _takes_source(source: Json, submitted: Sequence[Json], offer: Offer) -> bool
     return named in offer.runtimes or named in given
 
 
+def _takes_group(source: Json, offer: Offer) -> bool:
+    """Whether it is a data cache that can be a LeaderWorkerSet there."""
+    return offer.serves(leader_worker_set.API) and leader_worker_set.is_group(source)
+
+
 def _limit(text: str) -> Form:
-    try:
-        return Form(text) if text else Form.SOURCE
-    except ValueError:
-        hint = f"one of {', '.join(Form)}"
-        raise UsageError(f"there is no form {text!r}", field=KUBERNETES_FORM, hint=hint) from None
+    if text and text not in _LIMITS:
+        hint = f"one of {', '.join(_LIMITS)}"
+        raise UsageError(f"there is no form {text!r}", field=KUBERNETES_FORM, hint=hint)
+    return Form(text) if text else Form.SOURCE

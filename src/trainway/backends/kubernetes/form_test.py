@@ -14,6 +14,7 @@ from trainway.backends.kubernetes.form import (
 )
 from trainway.compiler.elasticity import with_elasticity
 from trainway.compiler.restarts import with_max_restarts
+from trainway.data.flight.objects import CacheSpec, cache_objects
 from trainway.errors import UsageError
 from trainway.jobset.labels import KUBERNETES_FORM, MAX_RESTARTS, MIN_NODES
 from trainway.json_types import Json
@@ -42,6 +43,8 @@ class Case:
 TRAINJOB = job("TrainJob", {"name": "torch"})
 RESTARTS = with_max_restarts(TRAINJOB, 0)
 ELASTIC = with_elasticity(TRAINJOB, 2, 4)
+CACHE = cache_objects(CacheSpec("demo", "s3://b/t", 2, "image"))[-1]
+EVERYTHING_AND_GROUPS = EVERYTHING | {"leaderworkerset.x-k8s.io/v1"}
 
 
 @pytest.mark.parametrize(
@@ -50,6 +53,13 @@ ELASTIC = with_elasticity(TRAINJOB, 2, 4)
         Case("TrainJob", TRAINJOB, Form.SOURCE),
         Case("MPIJob", job("MPIJob"), Form.SOURCE),
         Case("JobSet", job("JobSet"), Form.JOBSET),
+        Case("cache", CACHE, Form.GROUP, EVERYTHING_AND_GROUPS),
+        Case("cache without LeaderWorkerSet", CACHE, Form.JOBSET),
+        Case(
+            "cache, LeaderWorkerSet only", CACHE, Form.GROUP, EVERYTHING_AND_GROUPS - {JOBSET_API}
+        ),
+        Case("cache, forced JobSet", CACHE, Form.JOBSET, EVERYTHING_AND_GROUPS, forced="jobset"),
+        Case("no cache", job("JobSet"), Form.JOBSET, EVERYTHING_AND_GROUPS),
         Case("no TrainJobs", TRAINJOB, Form.JOBSET, frozenset({JOBSET_API})),
         Case("no MPIJobs", job("MPIJob"), Form.JOBSET, frozenset({JOBSET_API, TRAINJOB_API})),
         Case("no JobSets", job("JobSet"), Form.JOBS, frozenset({"batch/v1"})),

@@ -3,10 +3,11 @@
 from typing import Final
 
 from trainway.backends.base import Handle
+from trainway.backends.kubernetes import leader_worker_set
 from trainway.backends.kubernetes import session as sessions
 from trainway.backends.kubernetes.form import Form
 from trainway.backends.kubernetes.session import Key, Session
-from trainway.jobset.labels import JOB_ID
+from trainway.jobset.labels import JOB_ID, SUSPENDED
 from trainway.json_types import Json
 from trainway.kube import resources
 
@@ -14,6 +15,7 @@ TOPS: Final[dict[str, Key]] = {
     "TrainJob": sessions.TRAINJOBS,
     "MPIJob": sessions.MPIJOBS,
     "JobSet": sessions.JOBSETS,
+    leader_worker_set.KIND: sessions.LEADER_WORKER_SETS,
     "Service": sessions.SERVICES,
 }
 """Where the top object of a job is, by its kind."""
@@ -81,6 +83,17 @@ class JobObjects:
         found = self._session.find(sessions.WORKLOADS, self.name)
         mine = [obj for obj in found if _is_for(obj, self._handle)]
         return mine[0] if mine else None
+
+
+def suspension(handle: Handle, *, is_suspended: bool) -> Json:
+    """The change of the top object that stops its pods, or lets them be made again. Pure."""
+    if handle["kind"] == "MPIJob":
+        return {"spec": {"runPolicy": {"suspend": is_suspended}}}
+    if handle["kind"] == leader_worker_set.KIND:
+        return leader_worker_set.suspension(is_suspended=is_suspended)
+    if Form(handle["form"]) is Form.JOBS:
+        return {"metadata": {"annotations": {SUSPENDED: "true" if is_suspended else None}}}
+    return {"spec": {"suspend": is_suspended}}
 
 
 def _is_for(workload: Json, handle: Handle) -> bool:

@@ -22,6 +22,7 @@ from trainway.backends.kubernetes.usage.job_usage import JobUsage
 from trainway.backends.kubernetes.usage.memory_limits import with_highest_sample
 from trainway.backends.kubernetes.usage.readings import Reading
 from trainway.backends.kubernetes.waiting import Waiting
+from trainway.data.flight.contract import HEAD
 from trainway.jobset.status import conditions_of, find_condition, find_true
 from trainway.json_types import Json
 
@@ -73,16 +74,17 @@ class Names:
         self._jobs = {f"{name}-{role}-{i}" for role, count in roles.items() for i in range(count)}
         self._pod = re.compile(rf"(?P<job>{re.escape(name)}-.+)-\d+-[a-z0-9]{{5}}")
         self._mpi = re.compile(rf"{re.escape(name)}-(launcher(-\w{{5}})?|worker-\d+)")
+        self._group = re.compile(rf"{re.escape(name)}-{HEAD}-0-0(-\d+)?")
 
     def match(self, kind: str, name: str) -> bool:
         """Whether the object of that kind and name is one of them."""
-        if kind == "Job":
+        if kind in ("Job", "LeaderWorkerSet"):
             return name in self._jobs or name == f"{self._name}-launcher"
         if kind != "Pod":
             return name == self._name
         found = self._pod.fullmatch(name)
         is_listed = found is not None and found["job"] in self._jobs
-        return is_listed or self._mpi.fullmatch(name) is not None
+        return is_listed or any(each.fullmatch(name) for each in (self._mpi, self._group))
 
 
 class ObservedJob:

@@ -6,14 +6,21 @@ removing it leaves nothing; who owns what is written when the top object has its
 
 import copy
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from trainway.api.timeout import timeout_of
 from trainway.backends.base import Handle, Workload
 from trainway.backends.handles import KubernetesHandle
-from trainway.backends.kubernetes import continuation, files, held_output, plain_jobs, variables
+from trainway.backends.kubernetes import (
+    continuation,
+    files,
+    held_output,
+    leader_worker_set,
+    plain_jobs,
+    variables,
+)
 from trainway.backends.kubernetes.form import KUEUE_API, Form, Offer, choose
 from trainway.backends.kubernetes.plain_restarts import can_restart
 from trainway.backends.kubernetes.sites import POD, Infra
@@ -31,6 +38,12 @@ STAYS: Final = (
     " with the annotation trainway.dev/kubernetes-form: jobset it could move"
 )
 """Why a job cannot leave that was sent as it was written."""
+_TOPS: Final[Mapping[Form, Callable[[Json], Json]]] = {
+    Form.JOBSET: lambda jobset: jobset,
+    Form.GROUP: leader_worker_set.group_of,
+    Form.JOBS: plain_jobs.service_of,
+}
+"""What a JobSet is sent as."""
 _KEPT: Final = ("name", "namespace", "labels", "annotations")
 """The fields of an object's metadata that are its author's."""
 
@@ -84,7 +97,7 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
         jobset = continuation.awaiting(jobset) if continues or is_held else jobset
         sent = files.planned(companions, jobset)
         companions, jobset, archive = sent.objects, sent.jobset, sent.archive
-        top = jobset if form is Form.JOBSET else plain_jobs.service_of(jobset)
+        top = _TOPS[form](jobset)
         if form is Form.JOBS:
             children = plain_jobs.jobs_of(jobset, workload.id)
     sealed = _Seal(workload.id, known.get("namespace") or workload.namespace)

@@ -18,6 +18,7 @@ from trainway.jobset.labels import (
     DEFAULT_CONTAINER,
     JOB_INDEX,
     JOBSET_NAME,
+    LWS_WORKER_INDEX,
     MPI_JOB_NAME,
     MPI_JOB_ROLE,
     MPI_REPLICA_INDEX,
@@ -67,6 +68,9 @@ def place_of(pod: Mapping[str, Any]) -> Place | None:
     annotations = metadata.get("annotations") or {}
     rank = labels.get(COMPLETION_INDEX) or annotations.get(COMPLETION_INDEX) or "0"
     try:
+        if LWS_WORKER_INDEX in labels and REPLICATED_JOB_NAME in labels:
+            index = int(labels[LWS_WORKER_INDEX])  # the head has 0, and the first worker 1
+            return Place(labels[REPLICATED_JOB_NAME], 0, max(0, index - 1))
         if REPLICATED_JOB_NAME in labels:
             attempt = int(labels.get(RESTART_ATTEMPT) or 0)
             return Place(

@@ -34,12 +34,15 @@ Key = tuple[Resource, str]
 
 _LINGER_S: Final = 60.0
 _USER_AGENT: Final = "trainway-server"
-_TOLD: Final = frozenset({"Pod", "Job", "JobSet", "TrainJob", "MPIJob", "Workload", "Service"})
+_TOLD: Final = frozenset(
+    {"Pod", "Job", "JobSet", "TrainJob", "MPIJob", "LeaderWorkerSet", "Workload", "Service"}
+)
 """The kinds whose events may be about a job."""
 
 PODS: Final[Key] = (resources.PODS, JOBSET_NAME)
 MPI_PODS: Final[Key] = (resources.PODS, MPI_JOB_NAME)
 JOBSETS: Final[Key] = (resources.JOBSETS, "")
+LEADER_WORKER_SETS: Final[Key] = (resources.LEADER_WORKER_SETS, JOB_ID)
 JOBS: Final[Key] = (resources.JOBS, JOB_ID)
 GANG_JOBS: Final[Key] = (resources.JOBS, JOBSET_NAME)
 """Also those that JobSet has made."""
@@ -247,6 +250,7 @@ def _kept_event(event: Json) -> Json | None:
 _GANGS: Final[dict[Resource, Callable[[Json], Iterable[str]]]] = {
     resources.PODS: gang_of,
     resources.JOBS: gang_of,
+    resources.LEADER_WORKER_SETS: gang_of,
     resources.SERVICES: _selected,
     resources.EVENTS: _about,
     resources.WORKLOADS: _owners,

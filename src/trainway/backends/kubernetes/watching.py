@@ -14,6 +14,7 @@ from typing import Final
 from trainway.agent.base.log_limit import DEFAULT, REASON
 from trainway.backends.base import INTERRUPTED, Handle, Update
 from trainway.backends.job_threads import job_threads
+from trainway.backends.kubernetes import leader_worker_set
 from trainway.backends.kubernetes.elastic_size import ElasticSize
 from trainway.backends.kubernetes.events import object_of, time_of
 from trainway.backends.kubernetes.form import Form
@@ -340,6 +341,11 @@ class JobWatch:
         return is_new and self._names.match(*object_of(event))
 
     def _status(self) -> Json:
+        if self._form is Form.GROUP:
+            if self._top is not None:
+                pods, before = self._objects.pods(), self._last_status
+                self._last_status = leader_worker_set.status_of(self._top, pods, before)
+            return self._last_status
         if self._form is Form.JOBS:
             if self._top is None:
                 return self._last_status

@@ -56,7 +56,12 @@ class CacheSpec:
     @property
     def head(self) -> str:
         """The name that the head has among the pods of the job, and in its namespace."""
-        return f"{self.name}-{HEAD}-0-0.{self.name}:{self.port}"
+        return f"{self.name}-{HEAD}-0-0.{self.subdomain}:{self.port}"
+
+    @property
+    def subdomain(self) -> str:
+        """Behind the names of the pods: one that a LeaderWorkerSet can give its pods, too."""
+        return f"{self.name}-{HEAD}-0" if self.in_pods else self.name
 
     def written(self) -> str:
         """To compare it with another."""
@@ -84,11 +89,12 @@ def cache_objects(
         "labels": {DATA_CACHE: spec.name},
         "annotations": {DATA_CACHE: spec.written()},
     }
+    network = {"network": {"subdomain": spec.subdomain}} if spec.in_pods else {}
     jobset = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
         "metadata": metadata,
-        "spec": {"replicatedJobs": roles},
+        "spec": {"replicatedJobs": roles, **network},
     }
     return [*_secrets(spec, hidden), jobset]
 

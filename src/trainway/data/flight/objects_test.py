@@ -42,7 +42,7 @@ def test_pods_have_upstreams_ports_and_probes() -> None:
         "name": "cache",
         "command": [
             "python3", "-m", "trainway.data.flight", "worker", "0.0.0.0", "50051", "--head",  # noqa: S104
-            "demo-head-0-0.demo:50051", "--health-port", "8080", "--folder", "/cache",
+            "demo-head-0-0.demo-head-0:50051", "--health-port", "8080", "--folder", "/cache",
         ],
         "volumeMounts": [{"name": "cache", "mountPath": "/cache"}],
         "image": "cache:1",
