@@ -8,6 +8,7 @@ takes as much memory as there is and no more.
 import os
 import shutil
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -39,10 +40,15 @@ class Book:
         """How many rows it has."""
         return self._layout.rows
 
-    def read(self, rows: RowRange) -> Iterator[Any]:
+    def read(self, rows: RowRange) -> list[Any]:
         """Some of its rows, as they lie on disk."""
-        for index, here in self._layout.files(rows):
-            yield self._batches[index].slice(here.start - self._layout.starts[index], len(here))
+        starts = self._layout.starts
+        first, end = bisect_right(starts, rows.start) - 1, bisect_left(starts, rows.stop)
+        head = self._batches[first].slice(rows.start - starts[first], len(rows))
+        if end - first == 1:
+            return [head]
+        tail = self._batches[end - 1].slice(0, rows.stop - starts[end - 1])
+        return [head, *self._batches[first + 1 : end - 1], tail]
 
 
 class Shelf:
