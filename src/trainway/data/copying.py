@@ -14,7 +14,6 @@ from trainway.data.patterns import Patterns
 from trainway.data.selection import Selected, Selection, check_names, select
 from trainway.data.store import Source
 from trainway.data.transfer import Options, Outcome, Wanted, fetch
-from trainway.data.upload import Sent, send
 from trainway.data.uri import FILE, Location
 from trainway.errors import UsageError
 
@@ -42,6 +41,8 @@ def copy(
         if cache is not None and start.scheme != FILE:
             return bring(cache, wanted, options)
         return fetch(wanted, options)
+    from trainway.data.upload import Sent, send  # noqa: PLC0415 - only to send
+
     sent = [Sent(each.entry, _key(each, found, end)) for each in found.files]
     return send(opened, into, sent, options)
 

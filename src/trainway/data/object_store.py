@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainway.data import plain_reading
-from trainway.data.multipart import S3Parts
 from trainway.data.plain_reading import PlainReading, is_plain
 from trainway.data.profile import az_config, gs_config, r2_config, s3_config, s3_keys
 from trainway.data.signature import Keys
@@ -27,6 +26,9 @@ from trainway.errors import (
     UnavailableError,
     UsageError,
 )
+
+if TYPE_CHECKING:
+    from trainway.data.multipart import S3Parts
 
 _PART: Final = 8 << 20
 _PARTS_AT_ONCE: Final = 4
@@ -141,11 +143,13 @@ class ObjectStore:
                 max_concurrency=_PARTS_AT_ONCE,
             )
 
-    def parts(self, key: str) -> S3Parts | None:
+    def parts(self, key: str) -> "S3Parts | None":
         """The object, to be sent part by part; None: nobody can go on with what was sent."""
         if self._keys is None:
             return None
         import obstore  # noqa: PLC0415 - an extra
+
+        from trainway.data.multipart import S3Parts  # noqa: PLC0415 - only to send
 
         location = self._location.of(key)
         with self._told(key):
