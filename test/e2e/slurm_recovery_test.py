@@ -46,14 +46,28 @@ def test_a_node_that_fails_its_check_is_kept_off_and_the_job_starts_on_others(
         status = site.job("sick")["status"]
         events = site.json("jobs", "events", "sick")["items"]
         number = site.slurm_job(site.job("sick")["metadata"]["id"])
+        assert aside(site) == {sick: "its health check failed: nvidia-smi exited with 9"}
+        site.run("run", "--on", ON, "--name", "later", "--", "true")
+        later = site.slurm_job(site.job("later")["metadata"]["id"])
+        site.run("nodes", "undrain", sick, "--on", ON)
+        assert aside(site) == {}
+    assert idle_slurm_cluster.facts(later)["ExcNodeList"] == sick, "no job gets the sick node"
     assert [each["counts"] for each in status["endedAttempts"]] == [False]
     (told,) = [event["message"] for event in events if event["reason"] == "NodeSetAside"]
     assert told.startswith(f"node {sick} failed its health check: nvidia-smi exited with 9")
     assert idle_slurm_cluster.facts(number)["ExcNodeList"] == sick
 
 
-def test_nodes_of_slurm_are_listed_and_not_ours_to_set_aside(slurm_site: SlurmSite) -> None:
+def test_our_jobs_are_kept_off_a_node_that_somebody_sets_aside(slurm_site: SlurmSite) -> None:
     (place,) = slurm_site.json("nodes", "list", "--on", ON)
     name = place["nodes"][0]["name"]
-    slurm_site.run("nodes", "drain", name, "--on", ON, code=1)
-    assert place["nodes"][0]["drained"] == ""
+    slurm_site.run("nodes", "drain", name, "--on", ON, "--reason", "its fan is loud")
+    assert aside(slurm_site) == {name: "its fan is loud"}
+    slurm_site.run("nodes", "undrain", name, "--on", ON)
+    assert aside(slurm_site) == {}
+
+
+def aside(site: SlurmSite) -> dict[str, str]:
+    """The nodes that are set aside, and why."""
+    (place,) = site.json("nodes", "list", "--on", ON)
+    return {node["name"]: node["drained"] for node in place["nodes"] if node["drained"]}

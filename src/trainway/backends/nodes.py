@@ -113,5 +113,5 @@ def draining(backend: Backend) -> DrainsNodes:
         return backend
     raise ConflictError(
         f"the nodes of {backend.name} cannot be set aside",
-        hint="SSH hosts and nodes of Kubernetes can: trainway nodes drain NODE --on ssh/POOL",
+        hint="those of pools, Slurm and Kubernetes can: trainway nodes drain NODE --on ssh/POOL",
     )

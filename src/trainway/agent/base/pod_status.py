@@ -11,6 +11,8 @@ HEALTH_CHECK_FAILED = "HealthCheckFailed"
 """The reason of a pod whose node cannot do what its gang needs, before anything ran there."""
 PEER_UNHEALTHY = "PeerUnhealthy"
 """The reason of one that has found another node of its gang so, which did not say it itself."""
+NODE_SET_ASIDE = "NodeSetAside"
+"""The event about a node that failed a health check, which other jobs avoid from then on."""
 
 
 class PodStatus:

@@ -1,13 +1,16 @@
 """The nodes of Slurm that failed the health check of a job, and why: a file of the job.
 
 The driver writes it before it gives up its allocation; the relay has Slurm keep the job off these
-nodes, and later attempts know of them.
+nodes, and later attempts know of them. The journal names those that other jobs do better without
+too (`NodeSetAside` about `Node/NAME`).
 """
 
 from __future__ import annotations
 
 import json
 import re
+
+from trainway.agent.kubelet.health.verdict import UNCERTAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,3 +42,12 @@ def add_sick_node(directory: Directory, node: str, why: str) -> None:
 def excluding(excluded: str, nodes: Iterable[str]) -> str:
     """The nodes that Slurm is to keep a job off: those that it does already, and these. Pure."""
     return ",".join(dict.fromkeys([*filter(None, [excluded]), *sorted(nodes)]))
+
+
+def is_of_node(why: str, shared: str) -> bool:
+    """Whether other jobs had better avoid the node too. Pure.
+
+    Not if the disk that all nodes share is at fault, which has `shared`, nor if it may be another
+    node. `shared` is empty where each node has a disk of its own.
+    """
+    return not (shared and shared in why) and UNCERTAIN not in why

@@ -12,7 +12,6 @@ from secrets import token_hex
 from typing import Final, Protocol
 
 from trainway.agent.slurm.commands import Result
-from trainway.agent.slurm.relay.cluster_facts import NODES
 from trainway.agent.slurm.relay.slurm_failure import explain
 from trainway.backends import job_file
 from trainway.backends.agents.agent_backend import Clock, now
@@ -22,6 +21,7 @@ from trainway.backends.agents.jobdir import JobDir, write_private
 from trainway.backends.agents.journal import Record
 from trainway.backends.agents.ports import Ports
 from trainway.backends.agents.site_backend import SiteAgent, SiteBackend
+from trainway.backends.avoided_nodes import AvoidedNodes
 from trainway.backends.base import (
     Absence,
     BackendSettings,
@@ -39,6 +39,7 @@ from trainway.backends.nodes import Drain, Node
 from trainway.backends.queues import QueueState
 from trainway.backends.slurm import (
     checks,
+    growth,
     options,
     partition_limits,
     planning,
@@ -47,11 +48,11 @@ from trainway.backends.slurm import (
 )
 from trainway.backends.slurm.attachment import attachment
 from trainway.backends.slurm.capacity import capacity_of
+from trainway.backends.slurm.cluster_nodes import ClusterNodes, kept_off
 from trainway.backends.slurm.holder import SlurmHolder
 from trainway.backends.slurm.layout import layout_of
 from trainway.backends.slurm.login_retention import LoginRetention, rules
 from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
-from trainway.backends.slurm.nodes import nodes_of
 from trainway.backends.slurm.planning import SlurmRequest
 from trainway.backends.slurm.queue_listing import QUEUE, states_of
 from trainway.backends.slurm.relay_client import RelayClient
@@ -146,16 +147,22 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
 
     async def nodes(self) -> list[Node]:
         """The nodes of the cluster, or of the partition."""
-        cluster, partition = self._sites.find(self._target), self._target.partition("/")[2]
-        return nodes_of(await self._printed(cluster, NODES), partition)
+        return await self._nodes(self._sites.find(self._target)).listed()
 
     async def drain(self, node: str, drain: Drain) -> None:
-        """Refuse: Slurm lets only its administrators do that."""
-        raise refusals.not_our_node(self.name, f"nodename={node} state=drain reason={drain.why!r}")
+        """Keep our jobs off a node; for others only the administrators of Slurm can."""
+        await self._nodes(self._sites.find(self._target)).drain(node, drain)
 
     async def undrain(self, node: str) -> None:
-        """Refuse as well."""
-        raise refusals.not_our_node(self.name, f"nodename={node} state=resume")
+        """Let our jobs run there again."""
+        await self._nodes(self._sites.find(self._target)).undrain(node)
+
+    def _avoided(self, cluster: str) -> AvoidedNodes:
+        return AvoidedNodes(self._home, f"{FAMILY}/{cluster}", self._clock)
+
+    def _nodes(self, cluster: ConfiguredCluster) -> ClusterNodes:
+        avoided, partition = self._avoided(cluster.name), self._target.partition("/")[2]
+        return ClusterNodes(self.name, partition, avoided, partial(self._printed, cluster))
 
     async def queue_states(self) -> list[QueueState]:
         """The partitions, with what is used of them and who waits there."""
@@ -186,10 +193,12 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         said, wrong = options.of_job(source, jobset)
         chosen = options.merged(cluster.batch_options(), said)
         errors = [*wrong, *refusals.errors(jobset, source, chosen, tool, shared=cluster.shared)]
+        layout = layout_of(jobset, one_per_node=planning.spreads(source, jobset, chosen))
         warnings = refusals.warnings(jobset)
+        warnings += growth.warnings(jobset, layout, chosen, shared=cluster.shared)
+        warnings += kept_off(self.name, self._avoided(cluster.name).names(), chosen)
         partition = partition_limits.partition_of(self._facts, chosen)
         if partition is not None:
-            layout = layout_of(jobset, one_per_node=planning.spreads(source, jobset, chosen))
             errors += partition_limits.too_many_nodes(layout, partition, chosen)
             warnings += partition_limits.memory_given(layout, partition, chosen)
         return errors, warnings
@@ -198,7 +207,9 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         """The script and the driver's plan."""
         known = workload.handle
         tool = str(known["containers"]) if known else self._tool()
-        return planning.plan(workload, self._cluster(known), self._jobs, tool)
+        cluster = self._cluster(known)
+        avoided = self._avoided(cluster.name).names()
+        return planning.plan(workload, cluster, self._jobs, tool, avoided)
 
     async def rehearse(self, request: Request) -> None:
         """Have Slurm itself judge the script; raises what it says."""
@@ -216,8 +227,10 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
     async def watch(self, handle: Handle, after: int) -> AsyncIterator[Update]:
         """The job's journal, as the relay brings it."""
         job, relay = self.job_dir(handle), self._agent(handle)
+        nodes = self._nodes(self._cluster(handle))
         await relay.ask("track", id=handle["id"], directory=str(job.path))
         async for update in relay.watch(str(handle["id"]), job.journal, after):
+            await nodes.note(update.records, f"job {handle['id']}")
             yield update
 
     async def recover(self, handle: Handle, *, cancelled: bool = False) -> bool:
@@ -277,6 +290,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         relay = self._relays.of(described)
         relay.describe(described)
         self._facts = await relay.ask("facts")
+        await self._nodes(cluster).prune()
         self._looked, self._known, self._failed = time.monotonic(), cluster, []
 
     async def _versions(self, cluster: ConfiguredCluster) -> dict[str, str]:
@@ -311,7 +325,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
 
     def holder(self) -> SlurmHolder:
         """Who holds allocations."""
-        return SlurmHolder(self._sites)
+        return SlurmHolder(self._sites, lambda cluster: self._avoided(cluster).names())
 
     def _agent(self, handle: Handle) -> "Relay":
         return self._relays.of(handle["cluster"])

@@ -3,6 +3,7 @@
 Slurm judges itself what fits, and says which nodes a cluster has when it has them.
 """
 
+from collections.abc import Callable, Collection
 from typing import Final
 
 from trainway.backends.pool.network import PoolNetwork
@@ -20,8 +21,12 @@ POOLS: Final = "slurm+"
 class SlurmHolder:
     """Holds allocations."""
 
-    def __init__(self, clusters: ConfiguredClusters) -> None:
+    def __init__(
+        self, clusters: ConfiguredClusters, avoided: Callable[[str], Collection[str]]
+    ) -> None:
+        """`avoided` names the nodes of a cluster that are left alone."""
         self._clusters = clusters
+        self._avoided = avoided
 
     def infra(self, region: str | None, zone: str | None) -> str:
         """The cluster and maybe a partition of it; all its nodes must see the same files."""
@@ -57,7 +62,8 @@ class SlurmHolder:
         wanted = holding.Wanted(
             **amounts, gpus=cluster["gpus"], accelerator=accelerator, options=options
         )
-        return {**cluster, "slurm": holding.held(wanted, self.cluster(infra))}
+        there = self.cluster(infra)
+        return {**cluster, "slurm": holding.held(wanted, there, self._avoided(there.name))}
 
     def network(self, job: JobIdentity, port: int) -> Network:
         """The names of pods, as on hosts of a pool: host agents run there."""

@@ -8,6 +8,7 @@ from trainway.errors import InvalidError
 from trainway.json_types import Json
 
 CLUSTERS = "clusters: {hpc: {login: login}}"
+AVOIDED = ["n3"]
 
 
 def cluster(**options: str) -> Json:
@@ -18,7 +19,7 @@ def cluster(**options: str) -> Json:
 @pytest.fixture
 def holder(tmp_path: Path) -> SlurmHolder:
     (tmp_path / "config.yaml").write_text(CLUSTERS)
-    return SlurmHolder(ConfiguredClusters(tmp_path, tmp_path))
+    return SlurmHolder(ConfiguredClusters(tmp_path, tmp_path), lambda _cluster: AVOIDED)
 
 
 def test_the_agent_is_told_of_the_batch_job(holder: SlurmHolder) -> None:
@@ -26,6 +27,7 @@ def test_the_agent_is_told_of_the_batch_job(holder: SlurmHolder) -> None:
     assert (order["name"], order["slurm"]["cluster"]["name"]) == ("dev", "hpc")
     assert "#SBATCH --partition=gpu" in order["slurm"]["script"]
     assert "#SBATCH --qos=high" in order["slurm"]["script"]
+    assert "#SBATCH --exclude=n3" in order["slurm"]["script"]
 
 
 def test_options_that_cannot_be_set_are_refused(holder: SlurmHolder) -> None:

@@ -6,7 +6,7 @@ allocation would be other nodes, and whoever wants them starts the cluster again
 """
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -56,22 +56,33 @@ def errors(options: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def held(wanted: Wanted, cluster: ConfiguredCluster) -> Json:
-    """What the agent that holds a cluster must know; nothing may be wrong with the options."""
+def held(wanted: Wanted, cluster: ConfiguredCluster, avoided: Collection[str] = ()) -> Json:
+    """What the agent that holds a cluster must know; nothing may be wrong with the options.
+
+    It gets no nodes that are `avoided`.
+    """
     return {
         "cluster": cluster.to_dict(),
-        "script": script(wanted, cluster),
+        "script": script(wanted, cluster, avoided),
         "env": {name: text for name, text in cluster.env.items() if is_confidential(name)},
     }
 
 
-def script(wanted: Wanted, cluster: ConfiguredCluster) -> str:
+def script(wanted: Wanted, cluster: ConfiguredCluster, avoided: Collection[str] = ()) -> str:
     """The batch script."""
-    lines = ("#!/bin/bash", *_batch_lines(wanted, cluster), "", *_body(wanted, cluster), "")
+    lines = (
+        "#!/bin/bash",
+        *_batch_lines(wanted, cluster, avoided),
+        "",
+        *_body(wanted, cluster),
+        "",
+    )
     return "\n".join(lines)
 
 
-def _batch_lines(wanted: Wanted, cluster: ConfiguredCluster) -> Iterator[str]:
+def _batch_lines(
+    wanted: Wanted, cluster: ConfiguredCluster, avoided: Collection[str]
+) -> Iterator[str]:
     name = wanted.name
     yield f"# Cluster {name} of Trainway; `trainway status {name}` shows it, `trainway down {name}`"
     yield "# gives it back."
@@ -86,7 +97,8 @@ def _batch_lines(wanted: Wanted, cluster: ConfiguredCluster) -> Iterator[str]:
         option("ntasks-per-node", "1"),
         *_resources(wanted, cluster, said),
     ]
-    given += [option(key, value) for key, value in said.items() if key not in _OWNED]
+    rest = passed.keeping_off(said, avoided)
+    given += [option(key, value) for key, value in rest.items() if key not in _OWNED]
     yield from map(batch_line, given)
 
 

@@ -6,9 +6,10 @@ in which a job is run is refused, with the reason and what to do instead.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from trainway.agent.slurm.sick_nodes import excluding
 from trainway.compiler.devices import is_gpu
 from trainway.jobset.labels import SLURM_OPTIONS, TASK_OPTIONS
 from trainway.jobset.model import replicated_jobs
@@ -106,6 +107,17 @@ def merged(*layers: Options) -> dict[str, Value]:
                     found = {key: kept for key, kept in found.items() if key not in group}
             found[name] = value
     return {name: value for name, value in found.items() if value is not False}
+
+
+def keeping_off(said: Options, nodes: Collection[str]) -> Options:
+    """The options, with which a job does not get these nodes either.
+
+    Who names the nodes of a job has chosen them, and a file of nodes is not ours to write.
+    """
+    excluded = str(said.get("exclude", ""))
+    if not nodes or "nodelist" in said or "/" in excluded:
+        return said
+    return {**said, "exclude": excluding(excluded, nodes)}
 
 
 def of_job(source: Mapping[str, Any], jobset: Mapping[str, Any]) -> tuple[Options, list[str]]:

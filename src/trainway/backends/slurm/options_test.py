@@ -122,3 +122,18 @@ def test_what_is_wrong_has_its_place(text: str, said: str) -> None:
 
 def test_an_annotation_of_others_says_nothing() -> None:
     assert options.of_job({}, annotated(TASK_OPTIONS, "[1]")) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("said", "nodes", "wanted"),
+    [
+        ({"qos": "high"}, [], {"qos": "high"}),
+        ({"qos": "high"}, ["n2", "n1"], {"qos": "high", "exclude": "n1,n2"}),
+        ({"exclude": "x[1-3]"}, ["n1"], {"exclude": "x[1-3],n1"}),
+        ({"exclude": "./bad-nodes"}, ["n1"], {"exclude": "./bad-nodes"}),
+        ({"nodelist": "n1"}, ["n1"], {"nodelist": "n1"}),
+    ],
+    ids=["none", "some", "some more", "a file of nodes", "nodes that somebody named"],
+)
+def test_a_job_is_kept_off_nodes(said: Json, nodes: list[str], wanted: Json) -> None:
+    assert options.keeping_off(said, nodes) == wanted

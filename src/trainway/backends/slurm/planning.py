@@ -1,6 +1,6 @@
 """A workload as the batch script that Slurm gets and the plan that the job's driver reads. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
@@ -62,12 +62,16 @@ class SlurmRequest(AgentRequest):
 
 
 def plan(
-    workload: Workload, cluster: ConfiguredCluster, jobs: PurePath, tool: str = ""
+    workload: Workload,
+    cluster: ConfiguredCluster,
+    jobs: PurePath,
+    tool: str = "",
+    avoided: Collection[str] = (),
 ) -> SlurmRequest:
-    """What is sent for a workload; `tool` is what runs images there."""
+    """What is sent for a workload; `tool` runs images there, and `avoided` nodes are left alone."""
     source = workload.source or workload.jobset
     said, _ = options.of_job(source, workload.jobset)
-    chosen = options.merged(cluster.batch_options(), said)
+    chosen = options.keeping_off(options.merged(cluster.batch_options(), said), avoided)
     layout = layout_of(
         workload.jobset,
         one_per_node=spreads(source, workload.jobset, chosen),

@@ -16,7 +16,7 @@ from trainway.backends.slurm.section import NONE
 from trainway.compiler.devices import is_gpu
 from trainway.compiler.workload import LAUNCHER
 from trainway.errors import ForbiddenError
-from trainway.jobset.labels import MIN_NODES, SLURM_MPI
+from trainway.jobset.labels import SLURM_MPI
 from trainway.jobset.model import replicated_jobs
 from trainway.jobset.requests import pod_requests
 from trainway.json_types import Json
@@ -61,20 +61,6 @@ def errors(
 
 def warnings(jobset: Json) -> list[str]:
     """What will not be honoured."""
-    return [*_elastic(jobset), *_unhonoured(jobset)]
-
-
-def _elastic(jobset: Json) -> Iterator[str]:
-    for job in replicated_jobs(jobset["spec"]):
-        metadata = (job.data.get("template") or {}).get("metadata") or {}
-        if MIN_NODES in (metadata.get("annotations") or {}):
-            yield (
-                f"role {job.name}: it has the nodes that Slurm gives it at its start; one that is "
-                "lost is not replaced until the whole job is requeued"
-            )
-
-
-def _unhonoured(jobset: Json) -> list[str]:
     if isolation_of(jobset) is not Isolation.CONTAINER:
         return fitness.warnings(jobset, WHERE, honours(jobset))
     said = fitness.warnings(_as_processes(jobset), WHERE, honours(jobset))

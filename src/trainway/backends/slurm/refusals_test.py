@@ -2,7 +2,7 @@ import pytest
 
 from trainway.backends.slurm.refusals import errors, needs_images, warnings
 from trainway.backends.slurm.testing import jobset, role
-from trainway.jobset.labels import MIN_NODES, SLURM_MPI
+from trainway.jobset.labels import SLURM_MPI
 from trainway.json_types import Json
 
 
@@ -25,14 +25,6 @@ def test_what_slurm_can_do_is_not_refused() -> None:
     spec = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
     spec["containers"][0]["resources"]["limits"] = {"memory": "2Gi"}
     assert warnings(made) == []
-
-
-def test_that_lost_nodes_are_not_replaced_is_said_of_an_elastic_job() -> None:
-    made = jobset(role("node"))
-    made["spec"]["replicatedJobs"][0]["template"]["metadata"] = {"annotations": {MIN_NODES: "2"}}
-    assert errors(made, made, {}, "") == []
-    (said,) = warnings(made)
-    assert said.startswith("role node: it has the nodes that Slurm gives it at its start; one")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Final
 
 from trainway.agent.transfer.parcel import SENT
 from trainway.backends.slurm import options as passed
+from trainway.backends.slurm.growth import why_fixed
 from trainway.backends.slurm.layout import Layout, Part, Shape, Step
 from trainway.backends.slurm.options import Options
 
@@ -90,16 +91,10 @@ def text(sheet: Sheet) -> str:
 
 
 def annex_options(sheet: Sheet) -> list[str]:
-    """The options of sbatch that get an elastic job one node more; none: it does not grow.
-
-    Somebody who names nodes has said how many there are.
-    """
+    """The options of sbatch that get an elastic job one node more; none: it does not grow."""
     said, layout = sheet.options, sheet.layout
-    is_fixed = bool(said.keys() & {*passed.NODES, "nodelist"})
-    if not sheet.least or not layout.one_per_node or layout.is_heterogeneous or is_fixed:
+    if not sheet.least or why_fixed(layout, said, shared=not sheet.scratch):
         return []
-    if sheet.scratch:
-        return []  # its files are sent to the nodes of one allocation
     return [
         option("job-name", sheet.name),
         option("comment", f"trainway-annex:{sheet.id}"),

@@ -41,9 +41,9 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str | None
 def command() -> None:
     """See the nodes that jobs run on, and set some of them aside.
 
-    A node that is set aside takes no new pods; those that it has go on. SSH hosts and nodes of
-    Kubernetes can be set aside; those of Slurm by its administrators only. An SSH host that loses
-    three attempts of jobs within an hour is set aside by the server, unless it is the last one.
+    A node that is set aside takes no new pods; those that it has go on. A node of Slurm is set
+    aside for jobs of this server only. An SSH host that loses three attempts of jobs within an hour
+    is set aside by the server, unless it is the last one.
     """
 
 
@@ -87,7 +87,7 @@ def list_nodes(backend: str | None, output: str) -> None:
     "time",
     metavar="TIME",
     callback=_seconds,
-    help="For how long, such as 2h; then the node takes pods again by itself. SSH hosts only.",
+    help="For how long, such as 2h; then the node takes pods again by itself. Not on Kubernetes.",
 )
 def drain(node: str, backend: str, reason: str, time: float | None) -> None:
     """Let a node take no new pods. Those that it has go on."""

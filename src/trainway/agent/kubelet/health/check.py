@@ -6,6 +6,7 @@ from trainway.agent.base.pod_status import HEALTH_CHECK_FAILED, PEER_UNHEALTHY
 from trainway.agent.kubelet.command import Command
 from trainway.agent.kubelet.container import INIT, Container
 from trainway.agent.kubelet.health import program, torch_reduce
+from trainway.agent.kubelet.health.verdict import OTHER_UNHEALTHY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class HealthCheck(Container):
     @property
     def failure(self) -> str:
         """The reason of a pod whose check has ended badly."""
-        is_other = self.exit_code == program.OTHER_UNHEALTHY
+        is_other = self.exit_code == OTHER_UNHEALTHY
         return PEER_UNHEALTHY if is_other else HEALTH_CHECK_FAILED
 
     def prepare(self) -> None:

@@ -17,14 +17,19 @@ from trainway.agent.kubelet.health.torch_reduce import (
     has_torch,
     reduced,
 )
-from trainway.agent.kubelet.health.verdict import blamed, is_certain
+from trainway.agent.kubelet.health.verdict import (
+    HEALTHY,
+    OTHER_UNHEALTHY,
+    UNCERTAIN,
+    UNHEALTHY,
+    blamed,
+    is_certain,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-HEALTHY, UNHEALTHY, OTHER_UNHEALTHY = 0, 71, 72
-"""Exit codes: this node is sound, it is not, or another one of the gang is not."""
 STOP_SECONDS = 15.0
 """How long a sound node waits to be stopped because of another one."""
 
@@ -126,5 +131,5 @@ def _blame(asked: Questions, broken: Sequence[tuple[int, int]]) -> tuple[int, st
     told = ", ".join(names[other] for other in apart)
     said = f"{names[culprit]} and {told} do not reach each other over the network"
     if not is_certain(broken, culprit):
-        said += ", and it is not known which of them is at fault"
+        said += f", and {UNCERTAIN}"
     return (UNHEALTHY if culprit == asked.rank else OTHER_UNHEALTHY), said

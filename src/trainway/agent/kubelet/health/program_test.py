@@ -9,7 +9,8 @@ from trainway.agent.base.pod_identity import PodIdentity
 from trainway.agent.base.testing import container, jobset, role
 from trainway.agent.kubelet.health import mesh, program
 from trainway.agent.kubelet.health.check import peers_of
-from trainway.agent.kubelet.health.program import HEALTHY, OTHER_UNHEALTHY, UNHEALTHY, Questions
+from trainway.agent.kubelet.health.program import Questions
+from trainway.agent.kubelet.health.verdict import HEALTHY, OTHER_UNHEALTHY, UNHEALTHY
 
 PAIR = {"node-0-0": "127.0.0.1", "node-0-1": "127.255.255.255"}
 

@@ -10,6 +10,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+HEALTHY, UNHEALTHY, OTHER_UNHEALTHY = 0, 71, 72
+"""Exit codes: this node is sound, it is not, or another one of the gang is not."""
+UNCERTAIN = "it is not known which of them is at fault"
+"""What is said of a node that may be blamed for another one."""
+
 
 def blamed(broken: Iterable[tuple[int, int]], attempt: int) -> list[int]:
     """The ranks without which no link would be broken, the one with most broken links first.

@@ -320,7 +320,9 @@ class Driver:
             if not why_unhealthy(record):
                 if not self._size.is_annex(pod) or not self._size.goes_on_without(pod, why):
                     self._lost(pod, why)
-            elif self._pods.has_other_nodes and not self._size.does_without_sick(pod, why):
+            elif not self._pods.has_other_nodes:
+                self._size.tell_sick(pod, why)
+            elif not self._size.does_without_sick(pod, why):
                 self._requeue = REQUEUE_HELD
                 self._leave(f"node {pod.host} failed its health check: {why}")
         pod.take(record)

@@ -30,6 +30,12 @@ def test_a_job_that_must_not_be_requeued_ends_with_its_node(tmp_path: Path) -> N
     with slurm_job(spec, env=env, slurm={"roles": {}, "requeue": False}) as job:
         assert job.run() == 1
         end = job.records()[-1]
+        told = job.find(reason="NodeSetAside")
+    assert told is not None
+    assert (told["object"], told["message"].partition(":")[0]) == (
+        "Node/a",
+        "node a failed its health check",
+    )
     assert end["reason"] == "HealthCheckFailed"
     assert end["message"] == "node-0-0: nvidia-smi exited with 9: broken"
     assert not (tmp_path / "ran").exists()
@@ -45,6 +51,7 @@ def test_a_node_that_fails_its_check_is_named_and_the_job_begins_elsewhere(tmp_p
         }
         told = job.find(reason="NodeSetAside")
         assert told is not None
+        assert told["object"] == "Node/a"
         assert told["message"].startswith("node a failed its health check: nvidia-smi exited with")
         assert not job.find(type="end"), "it goes on elsewhere: see test/e2e/slurm_recovery_test.py"
     assert not (tmp_path / "ran").exists()

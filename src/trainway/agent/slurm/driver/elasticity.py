@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import os
 
+from trainway.agent.base.pod_status import NODE_SET_ASIDE
 from trainway.agent.slurm.driver.annexes import Annexes
 from trainway.agent.slurm.files.job_files import NODE_LIMIT
 from trainway.agent.slurm.hosts import address_in
-from trainway.agent.slurm.sick_nodes import add_sick_node
+from trainway.agent.slurm.sick_nodes import add_sick_node, is_of_node
 from trainway.agent.supervisor.recovery import HOST_LOST
 
 TYPE_CHECKING = False
@@ -121,9 +122,15 @@ class Elasticity:
         """
         add_sick_node(self._lease.directory, pod.host, why)
         self._ground.sick.add(pod.host)
-        said = f"node {pod.host} failed its health check: {why}; the job goes on without it"
-        self._supervisor.tell("Warning", "NodeSetAside", said)
+        self.tell_sick(pod, why, "; the job goes on without it")
         return self.goes_on_without(pod, why)
+
+    def tell_sick(self, pod: RemotePod, why: str, then: str = "") -> None:
+        """Say that a node failed the health check; whoever reads it keeps other jobs off it."""
+        shared = "" if self._ground.is_apart else self._lease.directory.path
+        about = f"Node/{pod.host}" if is_of_node(why, shared) else ""
+        said = f"node {pod.host} failed its health check: {why}{then}"
+        self._supervisor.tell("Warning", NODE_SET_ASIDE, said, about)
 
     def _take_limit(self) -> None:
         """Do with as many nodes as the relay has put down."""

@@ -60,7 +60,7 @@ class Supervisor:
     def survives(self, _lost: set[str]) -> bool:
         return self.goes_on
 
-    def tell(self, _type: str, reason: str, _message: str) -> None:
+    def tell(self, _type: str, reason: str, _message: str, _about: str = "") -> None:
         self.told.append(reason)
 
     def wake(self) -> None:

@@ -10,10 +10,17 @@ from typing import Any
 import pytest
 
 from trainway.agent.base.directory import Directory
+from trainway.agent.kubelet.health.verdict import UNCERTAIN
 from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.relay.queue_states import QueueState
 from trainway.agent.slurm.relay.sick_jobs import SickJobs
-from trainway.agent.slurm.sick_nodes import NAME, add_sick_node, excluding, sick_nodes
+from trainway.agent.slurm.sick_nodes import (
+    NAME,
+    add_sick_node,
+    excluding,
+    is_of_node,
+    sick_nodes,
+)
 
 HELD = QueueState("7", "PENDING", reason="job requeued in held state")
 
@@ -92,3 +99,19 @@ def test_what_a_job_may_have_written_there_is_no_node(text: str, tmp_path: Path)
 def test_nodes_are_named_once() -> None:
     assert excluding("", ["b", "a"]) == "a,b"
     assert excluding("a", ["a"]) == "a"
+
+
+@pytest.mark.parametrize(
+    ("why", "shared", "wanted"),
+    [
+        ("nvidia-smi exited with 9", "/home/me/jobs/a", True),
+        ("the disk of /home/me/jobs/a/output is full", "/home/me/jobs/a", False),
+        ("the disk of /tmp/a/output is full", "", True),
+        (f"a and b do not reach each other over the network, and {UNCERTAIN}", "", False),
+    ],
+    ids=["GPUs", "the disk of all nodes", "its own disk", "one of two"],
+)
+def test_other_jobs_avoid_a_node_if_it_is_surely_to_blame(
+    why: str, shared: str, wanted: bool
+) -> None:
+    assert is_of_node(why, shared) is wanted

@@ -1,0 +1,121 @@
+"""Nodes that the jobs of this server are kept off, where the nodes are not ours to set aside.
+
+Slurm and Kubernetes let only their administrators take a node out of use, and others use it too.
+What we can do is to ask for other nodes. Which ones are left alone is a file for each place, which
+is written before anybody relies on it, and read whenever a job is sent.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+
+from trainway.agent.base.pod_status import NODE_SET_ASIDE
+from trainway.backends.agents.agent_backend import Clock
+from trainway.backends.agents.jobdir import write_private
+from trainway.backends.nodes import Drain, Node
+from trainway.backends.pool.nodes import with_drained
+from trainway.jobset.status import moment
+from trainway.json_types import Json
+
+log = logging.getLogger(__name__)
+
+_FOLDER: Final = "nodes"
+_NODE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
+_FAILED: Final = re.compile(r".*? failed its health check: (?P<why>.*?)(; the job goes on .*)?")
+
+
+class SickNode(NamedTuple):
+    """A node of which a journal says that it failed a health check."""
+
+    name: str
+    why: str
+    time: str
+
+
+def sick_nodes_in(records: Iterable[Mapping[str, Any]]) -> list[SickNode]:
+    """Those that records name, in their order. Pure."""
+    found = []
+    for record in records:
+        kind, _, name = str(record.get("object") or "").partition("/")
+        if record.get("reason") == NODE_SET_ASIDE and kind == "Node" and _NODE.fullmatch(name):
+            said = _FAILED.fullmatch(str(record.get("message") or ""))
+            why = f"its health check failed: {said['why']}" if said else "its health check failed"
+            found.append(SickNode(name, why, str(record.get("time") or "")))
+    return found
+
+
+class AvoidedNodes:
+    """Those of one place."""
+
+    def __init__(self, home: Path, place: str, clock: Clock) -> None:
+        self._path = home / _FOLDER / f"{quote(place, safe='')}.json"
+        self._clock = clock
+
+    def terms(self) -> dict[str, Json]:
+        """Those that are avoided now by their names: `why`, `by`, `since` and maybe `until`."""
+        try:
+            found = json.loads(self._path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            log.warning("%s cannot be read, so no node is avoided: %s", self._path, error)
+            return {}
+        if not isinstance(found, dict):
+            log.warning("%s does not list nodes, so none is avoided", self._path)
+            return {}
+        now = self._clock().timestamp()
+        return {
+            name: terms
+            for name, terms in found.items()
+            if isinstance(terms, dict) and (terms.get("until") or now + 1) > now
+        }
+
+    def names(self) -> list[str]:
+        """The same, only their names in order."""
+        return sorted(self.terms())
+
+    def marked(self, nodes: Iterable[Node]) -> list[Node]:
+        """The nodes of the place, with why some are avoided."""
+        terms, now = self.terms(), self._clock()
+        return [
+            with_drained([node], terms, now)[0] if node.name in terms else node for node in nodes
+        ]
+
+    def note(self, sick: SickNode, by: str) -> None:
+        """Avoid a node that failed a health check, if it is not avoided already."""
+        if sick.name not in self.terms():
+            since = moment(sick.time) if sick.time else None
+            self.add(sick.name, Drain(sick.why, by), since)
+            log.warning("jobs are kept off node %s: %s", sick.name, sick.why)
+
+    def add(self, node: str, drain: Drain, since: datetime | None = None) -> None:
+        """Avoid a node; done when the next server would do so too."""
+        terms: Json = {"why": drain.why, "by": drain.by}
+        terms["since"] = (since or self._clock()).timestamp()
+        if drain.until is not None:
+            terms["until"] = drain.until.timestamp()
+        self._write({**self.terms(), node: terms})
+
+    def remove(self, node: str) -> bool:
+        """Avoid it no longer; whether it was."""
+        known = self.terms()
+        if node not in known:
+            return False
+        self._write({name: terms for name, terms in known.items() if name != node})
+        return True
+
+    def keep(self, there: Collection[str]) -> None:
+        """Forget all but these: a node that is gone must not be named to a scheduler."""
+        known = self.terms()
+        left = {name: terms for name, terms in known.items() if name in there}
+        if left != known:
+            self._write(left)
+
+    def _write(self, known: dict[str, Json]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        write_private(self._path, json.dumps(known).encode(), is_durable=True)

@@ -1,0 +1,99 @@
+"""The nodes of a Slurm cluster, and which of them our jobs are kept off.
+
+A node that failed the health check of one job is no better for the next. Slurm is told with each
+job that is sent (`--exclude`); taking the node out of use is for the administrators.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from typing import Any, Final
+
+from trainway.agent.slurm.relay.cluster_facts import NODES
+from trainway.backends.avoided_nodes import AvoidedNodes, sick_nodes_in
+from trainway.backends.nodes import Drain, Node
+from trainway.backends.slurm import refusals
+from trainway.backends.slurm.nodes import nodes_of
+from trainway.backends.slurm.options import Options, keeping_off
+from trainway.errors import NotFoundError, TrainwayError
+
+log = logging.getLogger(__name__)
+
+_MOST_SHOWN: Final = 8
+
+
+def kept_off(place: str, nodes: Collection[str], said: Options) -> list[str]:
+    """What the owner of a job with these options is told of nodes that it does not get. Pure."""
+    if keeping_off(said, nodes) == said:
+        return []
+    which = ", ".join(sorted(nodes)[:_MOST_SHOWN]) + (", ..." if len(nodes) > _MOST_SHOWN else "")
+    words = f"node {which}, which is" if len(nodes) == 1 else f"nodes {which}, which are"
+    return [f"it is kept off {words} set aside: trainway nodes list --on {place} says why"]
+
+
+class ClusterNodes:
+    """The nodes of one place: a cluster, or a partition of one."""
+
+    def __init__(
+        self,
+        place: str,
+        partition: str,
+        avoided: AvoidedNodes,
+        printed: Callable[[list[str]], Awaitable[str]],
+    ) -> None:
+        """`printed` is what a program of Slurm prints on the login node."""
+        self._place = place
+        self._partition = partition
+        self._avoided = avoided
+        self._printed = printed
+
+    async def listed(self) -> list[Node]:
+        """As Slurm has them, with those that our jobs are kept off."""
+        return self._avoided.marked(nodes_of(await self._printed(NODES), self._partition))
+
+    async def prune(self) -> None:
+        """Forget avoided nodes that the cluster does not have any more: sbatch refuses them."""
+        if self._avoided.names():
+            there = {node.name for node in nodes_of(await self._printed(NODES))}
+            if there:
+                self._avoided.keep(there)
+
+    async def drain(self, node: str, drain: Drain) -> None:
+        """Have later jobs kept off a node."""
+        self._refuse_unknown(node, await self.listed())
+        self._avoided.add(node, drain)
+
+    async def undrain(self, node: str) -> None:
+        """Let jobs run there again; what the administrators have set aside is theirs to take back.
+
+        The login node need not answer for one that only we avoid.
+        """
+        if self._avoided.remove(node):
+            return
+        nodes = await self.listed()
+        self._refuse_unknown(node, nodes)
+        if any(each.problem for each in nodes if each.name == node):
+            raise refusals.not_our_node(self._place, f"nodename={node} state=resume")
+
+    async def note(self, records: Iterable[Mapping[str, Any]], by: str) -> None:
+        """Keep later jobs off the nodes that failed a health check, unless no other is left."""
+        for sick in sick_nodes_in(records):
+            if sick.name in self._avoided.names():
+                continue
+            if await self._is_last(sick.name):
+                log.warning("%s of %s stays: no other is left", sick.name, self._place)
+                continue
+            self._avoided.note(sick, by)
+
+    async def _is_last(self, name: str) -> bool:
+        try:
+            nodes = await self.listed()
+        except TrainwayError:
+            return False  # then nobody knows, and a sick node is sick
+        return not any(not each.problem for each in nodes if each.name != name)
+
+    def _refuse_unknown(self, node: str, nodes: list[Node]) -> None:
+        names = [each.name for each in nodes]
+        if node not in names:
+            more = ", ..." if len(names) > _MOST_SHOWN else ""
+            listed = ", ".join(names[:_MOST_SHOWN]) + more
+            raise NotFoundError(f"{self._place} has no node {node}", hint=f"its nodes are {listed}")
