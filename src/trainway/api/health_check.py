@@ -8,8 +8,8 @@ from trainway.json_types import Json
 from trainway.schema.field import FieldError, invalid
 from trainway.schema.shape import FLAG, Either, Number, Word
 
-IN_PODS: Final = "nodes of a Kubernetes cluster are not checked before the job starts"
-"""What a job for pods that asks for a check is warned of."""
+IN_PODS: Final = "in pods disk and GPUs are checked before the job starts, and not the network"
+"""What a job for pods that asks for a check is told."""
 _LONGEST: Final = 600
 _WORDS: Final = ("true", "false", "torch")
 

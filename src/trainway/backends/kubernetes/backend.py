@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainway.backends import configuration
 from trainway.backends.agents.jobdir import JobDir
+from trainway.backends.avoided_nodes import sick_nodes_in
 from trainway.backends.base import (
     Absence,
     BackendSettings,
@@ -158,7 +159,8 @@ class KubernetesBackend(SiteBackend):
             infra = Infra(files, context, str(known["namespace"]))
         else:
             infra = self._infra()
-        return planning.plan(workload, infra, self._offer, self._forced)
+        avoided = self._avoided(infra.context).names()
+        return planning.plan(workload, infra, self._offer, self._forced, avoided)
 
     async def rehearse(self, request: Request) -> None:
         """Let the API server check all objects without keeping them."""
@@ -217,6 +219,8 @@ class KubernetesBackend(SiteBackend):
             watch.wake(cancelled=True)
         try:
             async for update in watch.updates(after):
+                for sick in sick_nodes_in(update.records):
+                    self._avoided(str(handle["context"])).note(sick, f"job {job_id}")
                 yield update
         finally:
             if self._watches.get(job_id) is watch:

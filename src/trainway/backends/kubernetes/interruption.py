@@ -37,6 +37,26 @@ def first_failed(known: Json, record: Json) -> Json:
     return record if not known or record["attempt"] > known["attempt"] else known
 
 
+def first_deleted(known: Json, record: Json) -> Json:
+    """The record of the pod that was deleted first in the newest attempt, though nothing took it.
+
+    Who has deleted it a pod does not tell: somebody with kubectl, or a controller that had reason
+    to. So it explains only what nothing else does. Its Job counts it as a failure, as upstream.
+    """
+    is_newer = not known or record["attempt"] > known["attempt"]
+    is_deleted = record.get("deleted") or record.get("reason") == "Deleted"
+    is_undone = record["phase"] != "Succeeded" and not record.get("disrupted")
+    return record if is_newer and is_deleted and is_undone else known
+
+
+def why_deleted(first: Json, failed: Json, roles: Collection[str]) -> str:
+    """What is added to the message of a failed job of which no pod has failed by itself."""
+    is_explained = failed and failed["attempt"] >= first.get("attempt", 0)
+    if not first or is_explained or role_of(first["pod"]) not in roles:
+        return ""
+    return f"{first['name']} was deleted before it was done"
+
+
 def why_failed(first: Json, roles: Collection[str], reason: str) -> str:
     """Why a job has failed that could begin again; empty: it failed by itself, or took too long."""
     is_meant = bool(first) and role_of(first["pod"]) in roles and reason != _TIME_IS_UP

@@ -3,7 +3,13 @@ from functools import reduce
 
 import pytest
 
-from trainway.backends.kubernetes.interruption import first_failed, why_failed, why_undone
+from trainway.backends.kubernetes.interruption import (
+    first_deleted,
+    first_failed,
+    why_deleted,
+    why_failed,
+    why_undone,
+)
 from trainway.backends.kubernetes.pods import record_of
 from trainway.backends.kubernetes.testing import pod
 from trainway.json_types import Json
@@ -74,3 +80,33 @@ def test_what_has_failed_and_may_begin_again(case: Case) -> None:
     first: Json = reduce(first_failed, [record_of(each) for each in case.pods], {})
     assert bool(why_failed(first, case.roles, "FailedJobs")) is case.is_interrupted
     assert not why_failed(first, case.roles, "DeadlineExceeded")
+
+
+@dataclass(frozen=True)
+class Deletion:
+    name: str
+    pods: list[Json]
+    wanted: str = ""
+
+
+BY_HAND = ended(0, 143, deleted=True)
+DELETIONS = [
+    Deletion("by somebody", [BY_HAND, ended(1, 143, deleted=True)], "p0-0"),
+    Deletion("nothing was", [DONE]),
+    Deletion("since its peer had failed", [ended(1, 1), BY_HAND]),
+    Deletion("after it was done", [ended(0, 0, deleted=True)]),
+    Deletion("by the cluster", [taken(0, 143)]),
+    Deletion("and in the next attempt one failed", [BY_HAND, ended(0, 3, 1)]),
+    Deletion("after one failed before", [ended(0, 3), ended(1, 143, 1, deleted=True)], "p1-1"),
+]
+
+
+@pytest.mark.parametrize("case", DELETIONS, ids=lambda case: case.name)
+def test_a_deleted_pod_is_named_where_nothing_else_explains_the_failure(case: Deletion) -> None:
+    records = [record_of(each) for each in case.pods]
+    nothing: Json = {}
+    first, failed = reduce(first_deleted, records, nothing), reduce(first_failed, records, nothing)
+    said = f"{case.wanted} was deleted before it was done" if case.wanted else ""
+    assert why_deleted(first, failed, ("node",)) == said
+    assert why_deleted(first, failed, ("launcher",)) == ""
+    assert not why_failed(failed, ("node",), "FailedJobs") or case.name == "by the cluster"

@@ -8,7 +8,7 @@ from trainway.backends.base import Workload
 from trainway.backends.kubernetes.form import Offer
 from trainway.backends.kubernetes.job_objects import suspension
 from trainway.backends.kubernetes.leader_worker_set import API, group_of, is_group, status_of
-from trainway.backends.kubernetes.observed_job import Names
+from trainway.backends.kubernetes.object_names import Names
 from trainway.backends.kubernetes.planning import plan, remains
 from trainway.backends.kubernetes.pods import Place, place_of
 from trainway.backends.kubernetes.session import gangs_of

@@ -4,15 +4,17 @@ Objects come in as they change; journal records come out. What was recorded alre
 earlier server, is not recorded again.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trainway.agent.base.pod_status import HEALTH_CHECK_FAILED, NODE_SET_ASIDE
 from trainway.agent.controllers.elastic_rules import RESIZED
 from trainway.backends.kubernetes import events
 from trainway.backends.kubernetes.interruption import (
+    first_deleted,
     first_failed,
     role_of,
+    why_deleted,
     why_failed,
     why_undone,
 )
@@ -22,7 +24,6 @@ from trainway.backends.kubernetes.usage.job_usage import JobUsage
 from trainway.backends.kubernetes.usage.memory_limits import with_highest_sample
 from trainway.backends.kubernetes.usage.readings import Reading
 from trainway.backends.kubernetes.waiting import Waiting
-from trainway.data.flight.contract import HEAD
 from trainway.jobset.status import conditions_of, find_condition, find_true
 from trainway.json_types import Json
 
@@ -66,27 +67,6 @@ class Holder(NamedTuple):
     pod: Json
 
 
-class Names:
-    """Which objects are a job's, by kind and name."""
-
-    def __init__(self, name: str, roles: Mapping[str, int]) -> None:
-        self._name = name
-        self._jobs = {f"{name}-{role}-{i}" for role, count in roles.items() for i in range(count)}
-        self._pod = re.compile(rf"(?P<job>{re.escape(name)}-.+)-\d+-[a-z0-9]{{5}}")
-        self._mpi = re.compile(rf"{re.escape(name)}-(launcher(-\w{{5}})?|worker-\d+)")
-        self._group = re.compile(rf"{re.escape(name)}-{HEAD}-0-0(-\d+)?")
-
-    def match(self, kind: str, name: str) -> bool:
-        """Whether the object of that kind and name is one of them."""
-        if kind in ("Job", "LeaderWorkerSet"):
-            return name in self._jobs or name == f"{self._name}-launcher"
-        if kind != "Pod":
-            return name == self._name
-        found = self._pod.fullmatch(name)
-        is_listed = found is not None and found["job"] in self._jobs
-        return is_listed or any(each.fullmatch(name) for each in (self._mpi, self._group))
-
-
 class ObservedJob:
     """The pods and the status of one job, as far as they are recorded."""
 
@@ -111,6 +91,8 @@ class ObservedJob:
         """The last record of each place."""
         self._first_failed: Json = {}
         """The record of the pod that failed first in the newest attempt."""
+        self._first_deleted: Json = {}
+        """The record of the pod that was deleted first in it."""
         self._holders: dict[str, Holder] = {}
         """The pod that has each place, as far as we have watched."""
         self._usage = JobUsage()
@@ -238,6 +220,14 @@ class ObservedJob:
             return why_undone(self._pods.values(), roles, self._elastic)
         return why_failed(self._first_failed, roles, verdict.reason)
 
+    def explained(self, roles: Collection[str], verdict: Verdict) -> Verdict:
+        """The verdict, with the pod that somebody deleted where nothing else explains it."""
+        why = why_deleted(self._first_deleted, self._first_failed, roles)
+        if verdict.succeeded or not why or verdict.reason in _ALONE:
+            return verdict
+        said = f"{verdict.message}; {why}" if verdict.message else why
+        return verdict._replace(message=said)
+
     @property
     def nodes(self) -> dict[str, str]:
         """The nodes of the pods that run, by the names of these."""
@@ -251,9 +241,31 @@ class ObservedJob:
             if record["phase"] in _OVER and (used := self._usage.take([record["pod"]])):
                 self._fresh.append(used)
             self._pods[record["pod"]] = record
-            self._first_failed = first_failed(self._first_failed, record)
+            self._judge(record)
             self._fresh.append(record)
             self._count_nodes(role_of(record["pod"]))
+            self._name_sick(record)
+
+    @property
+    def why_sick(self) -> str:
+        """Which node failed the health check of the newest attempt, and why; empty: none."""
+        first = self._first_failed
+        return _sick_words(first) if first.get("reason") == HEALTH_CHECK_FAILED else ""
+
+    def _name_sick(self, record: Json) -> None:
+        """Tell of a node that failed the health check, once for each pod."""
+        if record.get("reason") == HEALTH_CHECK_FAILED and record.get("node"):
+            uid = f"{NODE_SET_ASIDE}-{record['name']}"
+            told = {"type": "event", "eventType": "Warning", "reason": NODE_SET_ASIDE}
+            if uid not in self._events:
+                self._events[uid] = 1
+                about = {"object": f"Node/{record['node']}", "message": _sick_words(record)}
+                self._fresh.append({**told, **about, "event": {"uid": uid, "count": 1}})
+
+    def _judge(self, record: Json) -> None:
+        """Note whether a pod is the first to fail, or to be deleted."""
+        self._first_failed = first_failed(self._first_failed, record)
+        self._first_deleted = first_deleted(self._first_deleted, record)
 
     def _count_nodes(self, role: str) -> None:
         """Tell with how many nodes an elastic role runs, where that has changed.
@@ -285,7 +297,7 @@ class ObservedJob:
         match record.get("type"):
             case "pod":
                 self._pods[record["pod"]] = plain
-                self._first_failed = first_failed(self._first_failed, plain)
+                self._judge(plain)
             case "usage":
                 for key, used in (record.get("pods") or {}).items():
                     name = (self._pods.get(key) or {}).get("name") or ""
@@ -306,6 +318,7 @@ class ObservedJob:
                 self.uid = str(record.get("uid") or self.uid)
                 self.created = str(record.get("created") or self.created)
                 if record.get("event") == SUBMITTED:
+                    self._first_failed, self._first_deleted = {}, {}
                     self.restarts_before = int(self.status.get("restarts") or 0)
                     counted = self.status.get("restartsCountTowardsMax")
                     self.counted_before = int(counted or 0)
@@ -362,6 +375,10 @@ def _explaining(pod: Json) -> Json:
         "spec": {},
         "status": {"phase": status["phase"]},
     }
+
+
+def _sick_words(record: Json) -> str:
+    return f"node {record.get('node')} failed its health check: {record.get('message')}"
 
 
 def _is_over(pod: Json) -> bool:

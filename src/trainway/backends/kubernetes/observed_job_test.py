@@ -3,8 +3,9 @@ from dataclasses import dataclass
 import pytest
 
 from trainway.backends.kubernetes.interruption_test import taken
+from trainway.backends.kubernetes.object_names import Names
 from trainway.backends.kubernetes.observed_job import (
-    Names,
+    SUBMITTED,
     ObservedJob,
     Verdict,
     is_settled,
@@ -307,3 +308,42 @@ def test_a_pod_that_was_taken_away_has_failed() -> None:
     )
     (record,) = job.take()
     assert (record["phase"], record["reason"]) == ("Failed", "EvictionByEvictionAPI")
+
+
+def test_a_job_that_failed_because_somebody_deleted_a_pod_names_it() -> None:
+    job, failed = ObservedJob(), Verdict(False, "FailedJobs", "one job failed")
+    job.on_pod(pod("p0", status={"phase": "Running"}))
+    job.on_pod_gone(pod("p0", status={"phase": "Running"}))
+    named = "one job failed; p0 was deleted before it was done"
+    assert job.interruption(["node"], failed) == "", "it counts, as for JobSet"
+    assert job.explained(["node"], failed).message == named
+    assert ObservedJob(job.take()).explained(["node"], failed).message == named
+    late = Verdict(False, "DeadlineExceeded", "its time is up")
+    assert job.explained(["node"], late) == late
+    done = Verdict(True, "AllJobsCompleted", "")
+    assert job.explained(["node"], done) == done
+
+
+def sick(name: str = "p0", node: str = "n3", attempt: int = 0) -> Json:
+    """A pod that ended because its node failed the health check."""
+    ended = {"exitCode": 71, "message": "nvidia-smi exited with 9"}
+    check = {"name": "trainway-health-check", "state": {"terminated": ended}}
+    made = pod(name, attempt=attempt, status={"phase": "Failed", "initContainerStatuses": [check]})
+    made["spec"]["nodeName"] = node
+    return made
+
+
+def test_a_node_that_fails_the_health_check_is_named_once() -> None:
+    job = ObservedJob()
+    job.on_pod(sick())
+    job.on_pod(sick() | {"spec": {"nodeName": "n3", "containers": []}})
+    why = "node n3 failed its health check: nvidia-smi exited with 9"
+    record, event = job.take()
+    assert (record["reason"], record["phase"]) == ("HealthCheckFailed", "Failed")
+    assert (event["reason"], event["object"], event["message"]) == ("NodeSetAside", "Node/n3", why)
+    assert job.why_sick == why
+    again = ObservedJob([record, event])
+    again.on_pod(sick())
+    assert (again.take(), again.why_sick) == ([], why)
+    submitted = {"type": "agent", "event": SUBMITTED}
+    assert ObservedJob([record, event, submitted]).why_sick == "", "it has begun again since"

@@ -6,7 +6,7 @@ removing it leaves nothing; who owns what is written when the top object has its
 
 import copy
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from trainway.backends.kubernetes import (
     files,
     held_output,
     leader_worker_set,
+    node_check,
     plain_jobs,
     variables,
 )
@@ -77,8 +78,17 @@ class KubernetesRequest:
         return json.dumps(shown, indent=2, ensure_ascii=False)
 
 
-def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> KubernetesRequest:
-    """The request for a workload; a workload with a handle keeps to what that says."""
+def plan(
+    workload: Workload,
+    infra: Infra,
+    offer: Offer,
+    forced: str = "",
+    avoided: Collection[str] = (),
+) -> KubernetesRequest:
+    """The request for a workload; a workload with a handle keeps to what that says.
+
+    Its pods do not go to nodes that are `avoided`, unless an operator makes them.
+    """
     source = workload.source or workload.jobset
     known = workload.handle
     form = Form(known["form"]) if known else chosen_form(workload, offer, forced)
@@ -95,6 +105,8 @@ def plan(workload: Workload, infra: Infra, offer: Offer, forced: str = "") -> Ku
         jobset = variables.in_jobset(jobset, told)
         jobset = held_output.holding(jobset) if is_held else jobset
         jobset = continuation.awaiting(jobset) if continues or is_held else jobset
+        jobset = node_check.keeping_off(jobset, avoided)
+        jobset = node_check.checking(jobset) if node_check.is_wanted(source, jobset) else jobset
         sent = files.planned(companions, jobset)
         companions, jobset, archive = sent.objects, sent.jobset, sent.archive
         top = _TOPS[form](jobset)
@@ -156,6 +168,7 @@ def chosen_form(workload: Workload, offer: Offer, forced: str = "") -> Form:
     form = choose(workload.source or workload.jobset, workload.submitted, offer, forced)
     is_held = held_output.wants_output(workload.source or workload.jobset)
     has_to_wait = workload.continues or is_held or files.is_too_large(workload.objects)
+    has_to_wait |= node_check.is_wanted(workload.source or workload.jobset, workload.jobset)
     if form is Form.SOURCE and has_to_wait:
         return choose(workload.source or workload.jobset, workload.submitted, offer, Form.JOBSET)
     return form

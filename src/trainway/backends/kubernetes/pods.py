@@ -7,6 +7,7 @@ newest counts.
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from trainway.backends.kubernetes.pod_reasons import condition_of, reason_of, why_sick
 from trainway.backends.kubernetes.usage.memory_limits import (
     OOM_KILLED,
     limits_of,
@@ -25,7 +26,7 @@ from trainway.jobset.labels import (
     REPLICATED_JOB_NAME,
     RESTART_ATTEMPT,
 )
-from trainway.jobset.status import conditions_of, find_condition, find_true
+from trainway.jobset.status import conditions_of, find_true
 from trainway.json_types import Json
 from trainway.kube.container_start import started_at
 
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
 _NOTED: Final = (COMPLETION_INDEX, DEFAULT_CONTAINER)
 """The annotations that matter."""
 _OVER: Final = ("Succeeded", "Failed")
-_STARTING: Final = ("ContainerCreating", "PodInitializing")
-"""Why a container waits when nothing is wrong."""
-
-_CRASHES: Final = "CrashLoopBackOff"
 
 HOLDER: Final = "trainway-holder"
 """The container of ours that holds a pod until its output was brought, and says nothing."""
@@ -110,9 +107,9 @@ def record_of(pod: Json) -> Json:
     place = place_of(pod)
     assert place is not None  # noqa: S101 - only pods with a place come here
     status = pod.get("status") or {}
-    disruption = _condition(status, "DisruptionTarget", "True")
+    disruption = condition_of(status, "DisruptionTarget", "True")
     limits = limits_of(pod.get("spec") or {})
-    reason, message = _reason(status, disruption, limits)
+    reason, message = reason_of(status, disruption, limits)
     record: PodRecord = {
         "type": "pod",
         "pod": place.key,
@@ -143,10 +140,12 @@ def record_of(pod: Json) -> Json:
 def _phase(status: Json, disruption: Json) -> str:
     """Its phase; a pod that was taken away has not succeeded, however its program then ended.
 
-    A program that ends well when it is told to end has saved its work, and not done it.
+    A program that ends well when it is told to end has saved its work, and not done it. One on a
+    sick node has failed even if its kubelet would check that node again.
     """
     phase = str(status.get("phase") or "Pending")
-    return "Failed" if phase == "Succeeded" and disruption else phase
+    is_taken = phase == "Succeeded" and bool(disruption)
+    return "Failed" if is_taken or why_sick(status) else phase
 
 
 def kept(pod: Json) -> Json:
@@ -218,30 +217,3 @@ def _container(status: Json, limits: Mapping[str, int]) -> "ContainerRecord":
             texts["message"] = out_of_memory(limits.get(status["name"], 0))
         container["lastState"] = {"exitCode": int(before.get("exitCode") or 0), **texts}
     return container
-
-
-def _reason(status: Json, disruption: Json, limits: Mapping[str, int]) -> tuple[str, str]:
-    """Why the pod is as it is: evicted, killed for memory, waiting for an image."""
-    for told in (status, disruption):
-        if told.get("reason"):
-            return str(told["reason"]), str(told.get("message") or "")
-    everywhere = (
-        *(status.get("initContainerStatuses") or ()),
-        *(status.get("containerStatuses") or ()),
-    )
-    for item in everywhere:
-        waits = (item.get("state") or {}).get("waiting") or {}
-        if waits.get("reason") and waits["reason"] not in _STARTING:
-            is_crash = waits["reason"] == _CRASHES  # how it ended says more than the kubelet does
-            return str(waits["reason"]), "" if is_crash else str(waits.get("message") or "")
-        ended = (item.get("state") or {}).get("terminated") or {}
-        if ended.get("reason") == OOM_KILLED:
-            return OOM_KILLED, out_of_memory(limits.get(item["name"], 0))
-    unscheduled = _condition(status, "PodScheduled", "False")
-    return str(unscheduled.get("reason") or ""), str(unscheduled.get("message") or "")
-
-
-def _condition(status: Json, kind: str, value: str) -> Json:
-    """The condition that has that value; empty: there is none."""
-    found = find_condition(status.get("conditions") or (), kind) or {}
-    return found if found.get("status") == value else {}

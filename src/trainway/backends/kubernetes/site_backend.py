@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from trainway.backends import configuration
+from trainway.backends.agents.agent_backend import now
 from trainway.backends.agents.spool import SpoolBackend
+from trainway.backends.avoided_nodes import AvoidedNodes
 from trainway.backends.base import BackendSettings, Handle
 from trainway.backends.claims import Claim
 from trainway.backends.kubernetes import section, sites
@@ -58,7 +60,8 @@ class SiteBackend(SpoolBackend):
     async def nodes(self) -> list[Node]:
         """The nodes of the cluster."""
         infra = self._infra()
-        return await self._cluster(infra.kubeconfig, infra.context).nodes()
+        found = await self._cluster(infra.kubeconfig, infra.context).nodes()
+        return self._avoided(infra.context).marked(found)
 
     async def drain(self, node: str, drain: Drain) -> None:
         """Cordon a node, which has no field for why, by whom and until when."""
@@ -70,8 +73,19 @@ class SiteBackend(SpoolBackend):
         await self._cordon(node, is_cordoned=True)
 
     async def undrain(self, node: str) -> None:
-        """Uncordon it."""
+        """Avoid it no longer, and uncordon it if it is cordoned: only that needs a right."""
+        if self._avoided(self._infra().context).remove(node):
+            try:
+                is_cordoned = any(each.drained for each in await self.nodes() if each.name == node)
+            except TrainwayError:
+                return  # that it is avoided was ours alone
+            if not is_cordoned:
+                return
         await self._cordon(node, is_cordoned=False)
+
+    def _avoided(self, context: str) -> AvoidedNodes:
+        """The nodes of a cluster that our jobs are kept off."""
+        return AvoidedNodes(self._settings.home, f"{sites.FAMILY}/{context}", now)
 
     async def _cordon(self, node: str, *, is_cordoned: bool) -> None:
         from trainway.backends.kubernetes.cordon import cordon  # noqa: PLC0415 - needs the extra

@@ -21,8 +21,8 @@ from trainway.backends.kubernetes.form import Form
 from trainway.backends.kubernetes.harvest import Harvest, harvest_of
 from trainway.backends.kubernetes.job_objects import JobObjects
 from trainway.backends.kubernetes.log_keeper import LogKeeper
+from trainway.backends.kubernetes.object_names import Names
 from trainway.backends.kubernetes.observed_job import (
-    Names,
     ObservedJob,
     Verdict,
     is_settled,
@@ -310,13 +310,17 @@ class JobWatch:
             verdict, is_complete = verdict or (CANCELLED if self._is_cancelled else DELETED), True
         elif self._is_cancelled:
             return None
+        elif why := self._observed.why_sick:
+            self._verdict = Verdict(False, INTERRUPTED, why)  # whatever its JobSet makes of it
+            return None
         if verdict is None:
             await self._explain(top)
             return None
         needed = self._handle.get("needed") or self._handle.get("roles") or ()
         why = self._observed.interruption(needed, verdict)
-        if why and verdict not in (CANCELLED, DELETED):
-            verdict = Verdict(False, INTERRUPTED, why)
+        if verdict not in (CANCELLED, DELETED):
+            explained = self._observed.explained(needed, verdict)
+            verdict = Verdict(False, INTERRUPTED, why) if why else explained
         counted = status if top is not None and self._is_counting else {}
         is_quiet = is_complete and is_settled(counted, self._objects.pods())
         if not is_quiet and (left := self._time_left()) > 0:

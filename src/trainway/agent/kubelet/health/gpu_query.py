@@ -34,7 +34,7 @@ def gpu_problem(wanted: Sequence[str], env: Mapping[str, str]) -> str:
     if not wanted:
         return ""
     argv = [f"--query-gpu={FIELDS}", "--format=csv,noheader,nounits"]
-    program = _found(PROGRAM, env.get("PATH") or os.defpath)
+    program = on_path(PROGRAM, env.get("PATH") or os.defpath)
     if not program:
         count = nvidia_gpus()
         return "" if count >= len(wanted) else _too_few(count, wanted)
@@ -112,6 +112,7 @@ def _too_few(count: int, wanted: Sequence[str]) -> str:
     return f"{count} of the {len(wanted)} GPUs of the job are there ({names} were assigned)"
 
 
-def _found(program: str, path: str) -> str:
+def on_path(program: str, path: str) -> str:
+    """Where a program is; empty: nowhere on the path."""
     places = [posixpath.join(folder or ".", program) for folder in path.split(":")]
     return next((place for place in places if os.access(place, os.X_OK)), "")
