@@ -166,6 +166,7 @@ class Engine:
 
     def _look_at_workers(self) -> None:
         self.worker_pools.look()
+        self._rounds.request()  # jobs are told what their workers wait for
 
     def _house(self, submission: Submission) -> AbstractAsyncContextManager[Submission]:
         return self.housing.house(submission)

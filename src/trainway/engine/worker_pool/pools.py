@@ -34,7 +34,7 @@ from trainway.engine.worker_pool.record import WorkerPoolRecord, WorkerRecord
 from trainway.engine.worker_pool.request import NewPool, check_task, checked_name
 from trainway.engine.worker_pool.size import Demand, look_again_s, wanted_workers
 from trainway.engine.worker_pool.state import WorkerState
-from trainway.engine.worker_pool.view import pool_message, pool_view
+from trainway.engine.worker_pool.view import pool_message, pool_view, why_none
 from trainway.engine.worker_pool.workers import Submits, WorkerContext, Workers
 from trainway.errors import ConflictError
 from trainway.jobset.labels import WORKER_POOL
@@ -126,20 +126,8 @@ class WorkerPools:
         ]
         new = [worker.name for worker in found if worker.version == pool.version]
         old = [worker.name for worker in found if worker.version != pool.version]
-        return FreeWorkers(new, self._why_none(pool, workers), old)
-
-    def _why_none(self, pool: WorkerPoolRecord, workers: list[WorkerRecord]) -> str:
-        """What a job is told that gets no worker."""
-        problem = pool_message(pool, workers)
-        ready = sum(worker.state == WorkerState.READY for worker in workers)
-        if problem and not ready:
-            return f"the worker pool {pool.name} has no workers: {problem}"
-        made = sum(worker.is_counted for worker in workers) - ready
-        more = f", and {made} more in the making" if made else ""
-        if not ready:
-            return f"waits for a worker of the worker pool {pool.name}; none is ready yet"
-        busy = "the worker is" if ready == 1 else f"all {ready} workers are"
-        return f"waits for a worker of the worker pool {pool.name}: {busy} busy{more}"
+        clusters = {worker.name: self._around.clusters.find(worker.name) for worker in workers}
+        return FreeWorkers(new, why_none(pool, workers, clusters), old)
 
     async def apply(self, new: NewPool, *, dry_run: bool = False) -> Json:
         """Make a worker pool, or change the one of that name."""

@@ -62,6 +62,29 @@ def pool_message(pool: WorkerPoolRecord, workers: Sequence[WorkerRecord]) -> str
     return f"{pool.failures} workers in a row could not be made{last}; {again}"
 
 
+def why_none(
+    pool: WorkerPoolRecord,
+    workers: Sequence[WorkerRecord],
+    clusters: Mapping[str, ClusterRecord | None],
+) -> str:
+    """What a job is told that gets no worker."""
+    problem = pool_message(pool, workers)
+    ready = sum(worker.state == WorkerState.READY for worker in workers)
+    if problem and not ready:
+        return f"the worker pool {pool.name} has no workers: {problem}"
+    making = [worker for worker in workers if worker.is_counted]
+    if not ready and pool.limits.goes_with_jobs:
+        found = [cluster for worker in making if (cluster := clusters.get(worker.name))]
+        said = next((cluster.message for cluster in found if cluster.message), "")
+        return f"waits for its machines: {said}" if said else "waits for its machines"
+    if not ready:
+        return f"waits for a worker of the worker pool {pool.name}; none is ready yet"
+    made = len(making) - ready
+    more = f", and {made} more in the making" if made else ""
+    busy = "the worker is" if ready == 1 else f"all {ready} workers are"
+    return f"waits for a worker of the worker pool {pool.name}: {busy} busy{more}"
+
+
 def _worker_view(worker: WorkerRecord, cluster: ClusterRecord | None, job: str) -> Json:
     message = worker.message or (cluster.message if cluster is not None else "")
     return {
