@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from trainway.agent.kubelet.health import program
-from trainway.agent.kubelet.health.program import HEALTHY, Questions
+from trainway.agent.kubelet.health.program import Questions
 from trainway.agent.kubelet.health.torch_reduce import (
     GLOO,
     NCCL,
@@ -21,6 +21,7 @@ from trainway.agent.kubelet.health.torch_reduce import (
     reason_in,
     reduced,
 )
+from trainway.agent.kubelet.health.verdict import HEALTHY
 from trainway.json_types import Json
 
 TORCH = """
