@@ -86,3 +86,6 @@ class KubernetesHandle(JobHandle):
     """Whether pods wait at their end until the server has what they wrote, and begin with it."""
     deadline: NotRequired[str]
     """`operator`: the operator of the cluster ends a job that runs for too long."""
+    output: NotRequired[bool]
+    """Whether the pods that an operator makes have a volume for their output, so that the job can
+    move."""

@@ -11,6 +11,7 @@ from cluster.identities import CONTEXT
 from cluster.processes import wait_until
 from counting_job import assert_one_history, counter, moved, steps_on
 from installation import Installation, installed, kill
+from node_operator import NodeOperator, shell_runtime, trainjob
 
 from trainway.json_types import Json
 
@@ -229,3 +230,44 @@ def kill_at_every_step(home: Installation, job: str) -> None:
         return move is None
 
     assert wait_until(has_arrived, PATIENCE_S), "it does not arrive"
+
+
+CHECKPOINTED = """
+import os, pathlib, signal, sys, time
+
+steps = pathlib.Path(os.environ["TRAINWAY_OUTPUT_DIR"], "steps")
+done = int(steps.read_text()) if steps.exists() else 0
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(steps.write_text("7") - 1))
+print("begins with", done, flush=True)
+while not done:
+    time.sleep(0.1)
+"""
+"""Runs until it is told to end, and goes on from what it has written then."""
+
+
+def test_a_trainjob_that_the_operator_runs_goes_on_elsewhere(
+    home: Installation,
+    node_operator: NodeOperator,
+    on: str,
+    host_namespace: str,
+    tmp_path: Path,
+) -> None:
+    runtime = shell_runtime("own")
+    (role,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    del role["template"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
+    trainer = {"image": "python", "command": ["python3", "-c", CHECKPOINTED]}
+    file = tmp_path / "trainjob.yaml"
+    file.write_text("\n---\n".join(map(json.dumps, (runtime, trainjob("kept", "own", trainer)))))
+    job = home.submit(str(file), "--on", on)
+    assert wait_until(lambda: "begins with 0" in home.run("jobs", "logs", job), PATIENCE_S)
+    assert node_operator.cluster.get("trainjob", "kept", "-n", host_namespace)
+
+    home.run("jobs", "move", job, "--on", "local")
+    home.run("jobs", "wait", job)
+
+    assert "begins with 7" in home.run("jobs", "logs", job)
+    shown = home.job(job)
+    assert (shown["spec"]["backend"], shown["status"]["restarts"]) == ("local", 0)
+    kinds = "trainjobs,jobsets,jobs.batch,pods"
+    cluster = node_operator.cluster
+    assert wait_until(lambda: not cluster.get(kinds, "-n", host_namespace)["items"], PATIENCE_S)

@@ -259,8 +259,9 @@ class KubernetesBackend(SiteBackend):
         await self._of(handle).resize(self._watches.get(str(handle["id"])), nodes)
 
     def why_stays(self, handle: Handle) -> str:
-        """What an operator makes of a TrainJob has no output directory that could be brought."""
-        return planning.STAYS if Form(handle["form"]) is Form.SOURCE else ""
+        """What an operator makes may have no output directory that could be brought."""
+        is_kept = Form(handle["form"]) is not Form.SOURCE or handle.get("output")
+        return "" if is_kept else planning.STAYS
 
     async def pack(self, handle: Handle) -> None:
         """Bring its output while it runs, and have its pods keep what they write last."""

@@ -38,7 +38,7 @@ STAYS: Final = (
     "an operator of the cluster makes its pods, and what it writes is deleted with them; submitted"
     " with the annotation trainway.dev/kubernetes-form: jobset it could move"
 )
-"""Why a job cannot leave that was sent as it was written."""
+"""Why a job cannot leave that was sent as it was written, and has no volume for its output."""
 _TOPS: Final[Mapping[Form, Callable[[Json], Json]]] = {
     Form.JOBSET: lambda jobset: jobset,
     Form.GROUP: leader_worker_set.group_of,
@@ -94,12 +94,13 @@ def plan(
     form = Form(known["form"]) if known else chosen_form(workload, offer, forced)
     continues = bool(known.get("continues")) if known else workload.continues
     is_held = bool(known.get("held")) if known else held_output.wants_output(source)
+    has_output = bool(known.get("output")) if known else _has_output(workload, form, offer)
     companions = workload.submitted if form is Form.SOURCE else workload.objects
     children: list[Json] = []
     archive: bytes | None = None
     told = variables.Told(workload.id, workload.name)
     if form is Form.SOURCE:
-        top = variables.in_source(source, told)
+        top = variables.in_source(source, told, has_output=has_output)
     else:
         jobset = _limited(_queued(replaceable(workload.jobset), source), source)
         jobset = variables.in_jobset(jobset, told)
@@ -140,6 +141,8 @@ def plan(
         handle["needed"] = list(needed)
     if is_held:
         handle["held"] = True
+    if has_output:
+        handle["output"] = True
     if elastic := _elastic(workload.jobset):
         handle["elastic"] = elastic
     if form is Form.SOURCE and top["kind"] == "TrainJob":
@@ -151,6 +154,16 @@ def plan(
         children=tuple(sealed(obj) for obj in children),
         archive=archive,
     )
+
+
+def _has_output(workload: Workload, form: Form, offer: Offer) -> bool:
+    """Whether a job that is sent as it was written has a volume for its output.
+
+    Only an operator of ours is known to follow the patch for it, as it is to follow annotations.
+    """
+    is_followed = form is Form.SOURCE and bool(offer.annotations)
+    source = workload.source or workload.jobset
+    return is_followed and variables.takes_output(source, workload.jobset)
 
 
 def _elastic(jobset: Json) -> dict[str, int]:

@@ -1,5 +1,5 @@
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from trainway.backends.kubernetes.form import (
 )
 from trainway.backends.kubernetes.planning import losses, owned, plan, without_image
 from trainway.backends.kubernetes.sites import Infra
-from trainway.jobset.labels import EXPORT, TIMEOUT_SECONDS
+from trainway.jobset.labels import EXPORT, MAX_RESTARTS, TIMEOUT_SECONDS
 from trainway.json_types import Json
 
 TESTDATA = Path(__file__).parent / "testdata"
@@ -224,3 +224,56 @@ def test_a_job_whose_output_is_wanted_is_held_and_begins_with_what_there_was() -
     assert [each["name"] for each in pod["containers"]] == ["main", "trainway-holder"]
     assert plan(again, INFRA, OFFER).top["spec"] == first.top["spec"]
     assert "held" not in plan(workload(TRAINJOB), INFRA, OFFER).handle
+
+
+def trained(name: str = "node", container: str = "node", **spec: Any) -> Workload:
+    """A TrainJob of a runtime whose trainer is called so."""
+    made = jobset()
+    role = made["spec"]["replicatedJobs"][0]
+    role["name"] = name
+    role["template"]["spec"]["template"]["spec"]["containers"][0]["name"] = container
+    return workload({**TRAINJOB, "spec": {**TRAINJOB["spec"], **spec}}, jobset=made)
+
+
+OURS = Offer(OFFER.apis, OFFER.runtimes, frozenset({MAX_RESTARTS}))
+
+
+def test_a_trainjob_that_our_operator_runs_has_a_volume_for_its_output() -> None:
+    request = plan(trained(), INFRA, OURS)
+    assert (request.handle["form"], request.handle["output"]) == (Form.SOURCE, True)
+    (patch,) = request.top["spec"]["runtimePatches"]
+    assert patch["manager"] == "trainway.dev/output"
+    (role,) = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
+    pod = role["template"]["spec"]["template"]["spec"]
+    assert pod["volumes"] == [{"name": "trainway-output", "emptyDir": {}}]
+    mount = {"name": "trainway-output", "mountPath": "/opt/trainway/output"}
+    assert pod["containers"] == [{"name": "node", "volumeMounts": [mount]}]
+    env = {each["name"]: each.get("value") for each in request.top["spec"]["trainer"]["env"]}
+    assert env["TRAINWAY_OUTPUT_DIR"] == "/opt/trainway/output"
+    again = plan(replace(trained(), handle=request.handle), INFRA, Offer())
+    assert again.top == request.top, "whatever the cluster understands later"
+
+
+OWN_OUTPUT = {"env": [{"name": "TRAINWAY_OUTPUT_DIR", "value": "/data"}]}
+PATCHES = [{"manager": f"acme.io/{number}"} for number in range(16)]
+
+
+@pytest.mark.parametrize(
+    ("given", "offer"),
+    [
+        (trained(), OFFER),
+        (trained("trainer"), OURS),
+        (trained(container="main"), OURS),
+        (trained(trainer=OWN_OUTPUT), OURS),
+        (trained(runtimePatches=PATCHES), OURS),
+    ],
+    ids=["another operator", "another role", "another container", "its own", "many patches"],
+)
+def test_a_trainjob_goes_without_that_volume_where_it_cannot_be_had(
+    given: Workload, offer: Offer
+) -> None:
+    request = plan(given, INFRA, offer)
+    assert request.handle["form"] == Form.SOURCE
+    assert "output" not in request.handle
+    known = (given.source or {})["spec"].get("runtimePatches")
+    assert request.top["spec"].get("runtimePatches") == known

@@ -26,10 +26,15 @@ from trainway.json_types import Json
 OUTPUT: Final = "/opt/trainway/output"
 """The output directory of a pod: a volume that lasts as long as the pod."""
 SHARED_OUTPUT: Final = "/tmp"  # noqa: S108 - a pod has it for itself
-"""The output directory where an operator makes the pods, and no volume can be added without its
-runtime."""
+"""The output directory where an operator makes the pods that may not know of patches."""
+TRAINER: Final = "node"
+"""The replicated job of a runtime that trains, and its container, as Trainer wants them called."""
+_MANAGER: Final = "trainway.dev/output"
+"""The manager of the patch by which a TrainJob gets a directory for what it writes."""
 
 VOLUME: Final = "trainway-output"
+_MOST_PATCHES: Final = 16
+"""How many patches a TrainJob may have."""
 _INDEX: Final = "JOB_COMPLETION_INDEX"
 _REPLICA: Final = "TRAINWAY_REPLICA_INDEX"
 _FIELDS: Final = {variable.name: variable.field for variable in VARIABLES if variable.field}
@@ -60,19 +65,47 @@ def in_jobset(jobset: Json, told: Told) -> Json:
     return jobset
 
 
-def in_source(source: Json, told: Told) -> Json:
-    """A TrainJob or MPIJob with the variables, for an operator that makes its pods."""
+def takes_output(source: Json, jobset: Json) -> bool:
+    """Whether a TrainJob can have a volume for its output: `jobset` is what becomes of it.
+
+    Not if it says itself where its output goes, or has no place for one more patch.
+    """
+    spec = source.get("spec") or {}
+    roles = {role.name: role.pod.spec["containers"] for role in replicated_jobs(jobset["spec"])}
+    names = {container["name"] for container in roles.get(TRAINER) or ()}
+    is_own = OUTPUT_DIR in _names((spec.get("trainer") or {}).get("env"))
+    has_room = len(spec.get("runtimePatches") or ()) < _MOST_PATCHES
+    return source.get("kind") == "TrainJob" and TRAINER in names and not is_own and has_room
+
+
+def in_source(source: Json, told: Told, *, has_output: bool = False) -> Json:
+    """A TrainJob or MPIJob with the variables, for an operator that makes its pods.
+
+    `has_output`: the operator gives the trainer of a TrainJob a volume for its output.
+    """
     source = copy.deepcopy(source)
     spec = source.setdefault("spec", {})
     if source["kind"] == "TrainJob":
         trainer = spec["trainer"] = spec.get("trainer") or {}
-        _add(trainer, _literal(told, SHARED_OUTPUT) + _read(_FIELDS))
+        output = OUTPUT if has_output else SHARED_OUTPUT
+        _add(trainer, _literal(told, output) + _read(_FIELDS))
+        if has_output:
+            spec["runtimePatches"] = [*(spec.get("runtimePatches") or ()), _output_patch()]
         return source
     for kind, replica in (spec.get("mpiReplicaSpecs") or {}).items():
         pod = (replica.get("template") or {}).get("spec") or {}
         for container in pod.get("containers") or ():
             _add(container, _literal(told, SHARED_OUTPUT) + _of_mpi(kind))
     return source
+
+
+def _output_patch() -> Json:
+    """What adds the volume of the output to the pods of a runtime."""
+    container = {"name": TRAINER, "volumeMounts": [{"name": VOLUME, "mountPath": OUTPUT}]}
+    pod = {"volumes": [{"name": VOLUME, "emptyDir": {}}], "containers": [container]}
+    role = {"name": TRAINER, "template": {"spec": {"template": {"spec": pod}}}}
+    change = {"template": {"spec": {"replicatedJobs": [role]}}}
+    return {"manager": _MANAGER, "trainingRuntimeSpec": change}
 
 
 def _of_mpi(kind: str) -> list[Json]:
