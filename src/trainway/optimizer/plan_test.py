@@ -46,6 +46,15 @@ def test_blocking_the_best_gives_the_next_type_of_the_same_cloud(tmp_path: Path)
     assert chosen(plan(search, [TaskRequest("a", (A100,))], {})) == [("aws", "p4de", "us-east-1")]
 
 
+def test_a_blocked_accelerator_is_blocked_beside_each_type(tmp_path: Path) -> None:
+    rows = [gpu("n1-a", 20, "us"), gpu("n1-b", 21, "us"), gpu("n1-a", 25, "eu"), row("n1-a", 1)]
+    block = Block("gcp", "us", accelerator="a100", accelerator_count=8)
+    search = search_in(tmp_path, {"gcp": rows}, [block])
+    assert chosen(plan(search, [TaskRequest("a", (A100,))], {})) == [("gcp", "n1-a", "eu")]
+    search = search_in(tmp_path, {"gcp": rows}, [replace(block, accelerator_count=4)])
+    assert chosen(plan(search, [TaskRequest("a", (A100,))], {})) == [("gcp", "n1-a", "us")]
+
+
 def test_of_equal_prices_what_is_near_counts_then_the_alphabet(tmp_path: Path) -> None:
     clouds = {
         "oci": [gpu("x", 2, "af-johannesburg-1"), gpu("x", 2, "us-phoenix-1")],

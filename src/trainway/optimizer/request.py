@@ -30,6 +30,8 @@ class Block:
     """None: spot and on demand."""
     reservation: str | None = None
     """Only what was reserved under that name; None: that too."""
+    accelerator: str | None = None
+    accelerator_count: float | None = None
 
 
 @dataclass(frozen=True)

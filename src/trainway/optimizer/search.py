@@ -337,8 +337,12 @@ def _amount(column: str, amount: Amount) -> Condition:
 
 def _unblocked(block: Block, asked: str | None) -> Condition:
     """What is not blocked; where a list has no zones, the zone that was asked for may be."""
-    parts = [("m.cloud", block.cloud), ("r.name", block.region), ("p.zone", block.zone)]
-    parts.append(("m.name", block.instance_type))
+    parts: list[tuple[str, object]] = [
+        *(("m.cloud", block.cloud), ("r.name", block.region), ("p.zone", block.zone)),
+        ("m.name", block.instance_type),
+        ("m.accelerator_key", block.accelerator and block.accelerator.lower()),
+        ("m.accelerator_count", block.accelerator_count),
+    ]
     named = [(column, value) for column, value in parts if value is not None]
     text = " AND ".join(f"{column} = ?" for column, _ in named)
     if block.zone is not None and block.zone == asked:

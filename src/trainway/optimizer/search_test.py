@@ -2,6 +2,7 @@
 
 import tempfile
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
@@ -79,13 +80,18 @@ reserved = st.builds(
     Reservation, st.sampled_from(("cr-1", "cr-2")), st.sampled_from(CLOUDS),
     st.sampled_from(NAMES), st.sampled_from(REGIONS), st.sampled_from(ZONES), st.integers(0, 3),
 )  # fmt: skip
+blocked_gpus = st.builds(
+    lambda block, gpu: replace(block, accelerator=gpu[0], accelerator_count=gpu[1]),
+    blocks,
+    st.sampled_from(GPUS[1:]),
+)
 
 
 @given(
     clouds=catalogs,
     request=requests,
     rules=st.builds(Rules, st.frozensets(st.sampled_from(list(Rule)))),
-    blocked=st.lists(blocks, max_size=3),
+    blocked=st.lists(blocks | blocked_gpus, max_size=3),
     paid=st.lists(reserved, max_size=2),
 )
 def test_no_line_that_fits_is_cheaper(

@@ -229,5 +229,7 @@ def _is_blocked(machine: MachineType, line: _Line, request: Request, block: Bloc
     named = (
         (block.cloud, machine.cloud), (block.region, line.region), (block.zone, line.zone),
         (block.instance_type, machine.name), (block.spot, request.spot),
+        (block.accelerator, machine.accelerator),
+        (block.accelerator_count, machine.accelerator_count),
     )  # fmt: skip
     return all(wanted in {None, here} for wanted, here in named)

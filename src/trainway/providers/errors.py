@@ -52,6 +52,7 @@ class ProviderError(UnavailableError):
         trouble: Trouble,
         scope: Scope,
         spot_only: bool = False,
+        of_accelerator: bool = False,
         hint: str = "",
     ) -> None:
         super().__init__(message, hint=hint)
@@ -59,3 +60,5 @@ class ProviderError(UnavailableError):
         self.scope = scope
         self.spot_only = spot_only
         """Whether it says nothing of machines on demand."""
+        self.of_accelerator = of_accelerator
+        """Whether it is about accelerators, whichever type of machine they are attached to."""

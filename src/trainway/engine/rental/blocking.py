@@ -1,6 +1,7 @@
 """What is not tried again after a cloud has refused, and what it need not be asked for. Pure."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from trainway.engine.rental.record import Attempt
@@ -13,8 +14,18 @@ _OF_THE_TYPE: Final = frozenset({Trouble.CAPACITY, Trouble.QUOTA, Trouble.INVALI
 """Troubles that say nothing of other types of machine in the same place."""
 
 
-def block(attempt: Attempt, error: ProviderError) -> Block | None:
-    """As much as an error was about; None: the same may work in a moment."""
+def block(attempt: Attempt, error: ProviderError, gpus: tuple[str, int] = ("", 0)) -> Block | None:
+    """As much as an error was about; None: the same may work in a moment.
+
+    `gpus`: what each machine would have had, where an error may be about that.
+    """
+    found = _block(attempt, error)
+    if found is None or not error.of_accelerator or not gpus[0]:
+        return found
+    return replace(found, instance_type=None, accelerator=gpus[0], accelerator_count=gpus[1])
+
+
+def _block(attempt: Attempt, error: ProviderError) -> Block | None:
     spot = True if error.spot_only else None
     if error.trouble is Trouble.QUOTA:
         spot = attempt.spot  # clouds count both kinds apart

@@ -1,6 +1,6 @@
 """How much is not tried again after each kind of error."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -39,6 +39,25 @@ def test_an_error_blocks_what_it_is_about(case: Case) -> None:
     error = ProviderError("no", trouble=case.trouble, scope=case.scope, spot_only=case.spot_only)
 
     assert block(attempt, error) == case.expected
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        (Scope.ZONE, Block("gcp", "east", "east-a", spot=False)),
+        (Scope.REGION, Block("gcp", "east", spot=False)),
+        (Scope.INSTANCE_TYPE, Block("gcp", spot=False)),
+    ],
+)
+def test_an_error_about_accelerators_blocks_them_beside_each_type(
+    scope: Scope, expected: Block
+) -> None:
+    attempt = Attempt("gcp", "east", "east-a", "n1-standard-8")
+    error = ProviderError("no", trouble=Trouble.QUOTA, scope=scope, of_accelerator=True)
+
+    wanted = replace(expected, accelerator="T4", accelerator_count=1)
+    assert block(attempt, error, ("T4", 1)) == wanted
+    assert getattr(block(attempt, error), "accelerator", None) is None
 
 
 def test_an_offer_that_never_answers_is_blocked_alone() -> None:

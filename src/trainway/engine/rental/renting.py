@@ -290,7 +290,8 @@ class Renting:
 
     def _block(self, chosen: Chosen, error: ProviderError) -> None:
         attempt = chosen.attempt()
-        self._blocks.append(block(attempt, error) or only_there(attempt))
+        gpus = (chosen.accelerator, chosen.accelerator_count)
+        self._blocks.append(block(attempt, error, gpus) or only_there(attempt))
 
     async def _tell(self) -> None:
         if self.wanted.told is None:

@@ -29,6 +29,7 @@ from trainway.providers.gcp.requests import (
     filter_of,
     firewall_names,
     firewalls,
+    is_of_accelerator,
     last,
     machine,
     request_id,
@@ -146,6 +147,7 @@ class GcpProvider:
             try:
                 return self._insert(request, zone, body)
             except ProviderError as error:
+                error.of_accelerator = is_of_accelerator(request, error)
                 if error.scope is not Scope.ZONE:
                     raise
                 refused = error

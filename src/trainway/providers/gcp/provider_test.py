@@ -227,6 +227,27 @@ def test_a_machine_of_somebody_else_stays(cloud: GcpStandIn, provider: Provider)
     assert list(cloud.machines) == [f"{ZONE}/web"]
 
 
+def test_gpus_that_are_nowhere_are_not_asked_for_beside_another_host(
+    cloud: GcpStandIn, provider: Provider
+) -> None:
+    cloud.full = set(ZONES)
+    plain = gang(Place(REGION, ZONES[2]), HOST)
+    with pytest.raises(ProviderError, match="has no room") as caught:
+        provider.create(plain)
+    assert not caught.value.of_accelerator
+    t4 = replace(gang(plain.place, HOST), accelerator="T4", accelerator_count=1)
+    with pytest.raises(ProviderError, match="has no room") as caught:
+        provider.create(t4)
+    assert caught.value.of_accelerator
+
+    path = f"POST /projects/{PROJECT}/zones/{ZONE}/instances/bulkInsert"
+    for metric, is_of_gpus in (("NVIDIA_A100_GPUS", True), ("CPUS", False)):
+        cloud.refuse(path, *problem(403, "quotaExceeded", f"Quota '{metric}' exceeded."))
+        with pytest.raises(ProviderError, match=metric) as caught:
+            provider.create(replace(gang(PLACE, "a2-highgpu-1g"), accelerator="A100"))
+        assert caught.value.of_accelerator is is_of_gpus
+
+
 @dataclass(frozen=True)
 class Case:
     status: int

@@ -95,6 +95,7 @@ CODES: Final[Mapping[str, Meaning]] = {
     "invalid": Meaning(Trouble.INVALID, Scope.ZONE),
     "backendError": Meaning(Trouble.UNREACHABLE, Scope.NONE),
 }
+_OF_GPUS: Final = re.compile(r"nvidia|gpu", re.IGNORECASE)
 EVERYWHERE_QUOTA: Final = "GPUS_ALL_REGIONS"
 GONE: Final = "notFound"
 EXISTS: Final = "alreadyExists"
@@ -167,9 +168,20 @@ def attached(request: GangRequest) -> list[dict[str, Any]]:
             f"Google Cloud attaches no {request.accelerator} to {request.instance_type}",
             trouble=Trouble.INVALID,
             scope=Scope.INSTANCE_TYPE,
+            of_accelerator=True,
             hint=f"it attaches {', '.join(name.upper() for name in ATTACHED)}",
         )
     return [{"acceleratorType": kind, "acceleratorCount": request.accelerator_count}]
+
+
+def is_of_accelerator(request: GangRequest, error: ProviderError) -> bool:
+    """Whether an error holds for the same GPUs beside each other type.
+
+    Quotas count GPUs. Room for them is asked for apart only where they are attached.
+    """
+    if error.trouble is Trouble.QUOTA:
+        return _OF_GPUS.search(error.message) is not None
+    return error.trouble is Trouble.CAPACITY and bool(attached(request))
 
 
 def has_gpus(request: GangRequest) -> bool:
