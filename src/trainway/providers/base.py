@@ -10,8 +10,9 @@ was known of it is lost. Nothing without them is ever ended.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 OWNER_TAG: Final = "trainway-server"
 CLUSTER_TAG: Final = "trainway-cluster"
@@ -37,6 +38,8 @@ class Ability(StrEnum):
     """A machine that shuts itself down is ended, and costs nothing from then on."""
     STOP_BY_SHUTDOWN = "stop-by-shutdown"
     """A machine that shuts itself down is stopped, and costs no more than its disk."""
+    JOB_CREDENTIALS = "job-credentials"
+    """Jobs may be given credentials that expire soon, if the user wants that."""
 
 
 class MachineState(StrEnum):
@@ -166,6 +169,17 @@ class Notice:
     why: str = ""
 
 
+@dataclass(frozen=True)
+class JobCredentials:
+    """Credentials for jobs, as files on their machines."""
+
+    files: Mapping[str, str] = field(repr=False)
+    """What is in each; `{folder}` stands for the folder that they are in."""
+    variables: Mapping[str, str]
+    """Variables of jobs, and the file that each names."""
+    expires: datetime
+
+
 def tags(request: GangRequest, rank: int) -> dict[str, str]:
     """What marks a machine as ours."""
     return {
@@ -226,4 +240,13 @@ class Provider(Protocol):
 
     def notices(self, region: str, machines: Sequence[str]) -> list[Notice]:
         """Which of them their cloud is about to take back."""
+        ...
+
+
+@runtime_checkable
+class LendsCredentials(Protocol):
+    """What a cloud implements beside `Provider` if it has credentials that expire soon."""
+
+    def job_credentials(self, settings: Mapping[str, str], cluster: str) -> JobCredentials | None:
+        """New ones for the jobs of a cluster; None: the settings do not ask for any."""
         ...

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         ForgetCluster,
         HaveBlobs,
         Hold,
+        Lend,
         LetGo,
         Release,
         Remove,
@@ -83,6 +84,8 @@ class Operations:
         """Called when a pod changed."""
         self.on_attend: Callable[[Attend], None] = lambda _frame: None
         """Called when a server says that it is there."""
+        self.on_lend: Callable[[Lend], None] = lambda _frame: None
+        """Called when a server gives jobs credentials."""
         self._waiting_jobs: dict[str, Connection] = {}
         self._holdings = Holdings(machine.home, machine.clock.now, shared, self._processes)
         self._asking: dict[tuple[str, str], Hold] = {}
@@ -285,6 +288,10 @@ class Operations:
     def _op_attend(self, _connection: Connection, frame: Attend) -> None:
         """Take note that a server is there."""
         self.on_attend(frame)
+
+    def _op_lend(self, _connection: Connection, frame: Lend) -> None:
+        """Let jobs use credentials."""
+        self.on_lend(frame)
 
     def _op_echo(self, connection: Connection, frame: Echo) -> None:
         """Say that this host is there, on behalf of a job."""

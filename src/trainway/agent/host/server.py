@@ -26,6 +26,7 @@ from trainway.agent.base.own_program import agent_command
 from trainway.agent.host import rsh
 from trainway.agent.host.facts import base_environment, facts
 from trainway.agent.host.join_server import JoinServer
+from trainway.agent.host.lent_credentials import LentCredentials
 from trainway.agent.host.machine import PROGRAMS, Machine
 from trainway.agent.host.operations import Operations
 from trainway.agent.host.registry import JobRegistry
@@ -87,6 +88,8 @@ class HostServer:
         self._operations.on_pod = self._on_pod
         self._shutdown = SelfShutdown(home, machine.processes, environment)
         self._operations.on_attend = self._shutdown.attend
+        lent = LentCredentials(home, environment)
+        self._operations.on_lend = lent.take
         self._connections: dict[Connection, tuple[int, float]] = {}
         """How many frames had come over each connection when it was last heard, and when."""
         self._needed_at = clock.now()

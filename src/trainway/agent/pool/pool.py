@@ -24,6 +24,7 @@ from trainway.agent.pool.hosts import Hosts, HostsListener
 from trainway.agent.pool.job_order import order_at, order_of
 from trainway.agent.pool.lease import LOST, UP
 from trainway.agent.pool.ledger import Ledger
+from trainway.agent.pool.lending import Lending
 from trainway.agent.pool.reservations import HELD
 from trainway.agent.pool.scheduler import Scheduler
 
@@ -71,6 +72,7 @@ class Pool(HostsListener):
         self._scheduler = Scheduler(self, self._hosts, self._ledger)
         self.clusters = Clusters(self, self._slurm)
         self.attendance = Attendance(self)
+        self.lending = Lending(self)
 
     def _slurm(self, clusters: Clusters) -> AllocationHolder:
         """Who asks Slurm for allocations."""
@@ -223,6 +225,7 @@ class Pool(HostsListener):
         if state == UP:
             self._remove_strangers(host)
             self.attendance.tell()
+            self.lending.give(host)
             self._scheduler.reservations.connected(host.name)
         elif state == LOST:
             self._scheduler.reservations.lost(host.name)

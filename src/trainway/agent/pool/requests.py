@@ -40,6 +40,9 @@ def _handle(pool: Pool, request: Json, answer: Answer) -> None:
         environ: Json = request.get("environ") or {}
         pool.configure(list(request["hosts"]), {key: str(environ[key]) for key in environ})
         answer({"ok": True})
+    elif operation == "lend":
+        pool.lending.take(request)
+        answer({"ok": True})
     elif operation == "drain":
         _drain(pool, str(request["host"]), request, answer)
     elif operation == "submit":

@@ -2,6 +2,7 @@
 
 {"op": "configure", "hosts": [...], "environ"?: {...}}   which hosts the pool has
 {"op": "drain", "host": NAME, "why": TEXT}   let it take no new pods; without a text, let it
+{"op": "lend", "files": {...}, "variables": {...}}   credentials for the jobs on all hosts
 {"op": "submit", "directory": DIR}       take a job; one that is known already is left alone
 {"op": "watch", "id": ID, "from": 0}     its journal, from that record on, until it ends
 {"op": "cancel", "id": ID, "grace"?: 0}  answered when none of its processes is left

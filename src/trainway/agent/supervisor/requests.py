@@ -96,6 +96,15 @@ if TYPE_CHECKING:
         until: NotRequired[float]
         """When it may take pods again by itself, in seconds since 1970."""
 
+    class LendCredentials(TypedDict):
+        """Gives jobs on rented hosts credentials that expire soon; they are never written down."""
+
+        op: Literal["lend"]
+        files: dict[str, str]
+        """What is in each file; `{folder}` stands for the folder of the files on a host."""
+        variables: dict[str, str]
+        """The variables of jobs, and the file that each names."""
+
     class SubmitJob(TypedDict):
         """Hands a job over; one that the pool agent has already is left alone."""
 

@@ -82,6 +82,18 @@ if TYPE_CHECKING:
         command: NotRequired[str]
         """What shuts it down, as a line of a shell that root runs; empty: `shutdown -h now`."""
 
+    class Lend(TypedDict):
+        """Gives jobs on a rented machine credentials that expire soon; the next ones replace them.
+
+        They are kept in memory by the pool agent, and in private files by the host.
+        """
+
+        op: Literal["lend"]
+        files: dict[str, str]
+        """What is in each file; `{folder}` stands for the folder of the files."""
+        variables: dict[str, str]
+        """The variables of all jobs that start from now on, and the file that each names."""
+
     class HoldLimits(TypedDict, total=False):
         """What a client takes a host to have for jobs."""
 
@@ -256,6 +268,7 @@ if TYPE_CHECKING:
         Hello
         | Ping
         | Attend
+        | Lend
         | Hold
         | Release
         | ForgetCluster

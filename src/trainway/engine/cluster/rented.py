@@ -19,6 +19,7 @@ from trainway.counting import counted
 from trainway.engine.background import Background
 from trainway.engine.cluster.agents import Agents, host_name
 from trainway.engine.cluster.book import ClusterBook
+from trainway.engine.cluster.lending import LOOK_S, Lending
 from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.engine.cluster.rented_hosts import told_hosts
 from trainway.engine.cluster.shape import Shape
@@ -46,6 +47,7 @@ from trainway.families.table import family_of
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
 from trainway.optimizer.request import TaskRequest, machine_images, request
+from trainway.providers.base import JobCredentials
 from trainway.providers.section import CloudSettings
 
 _BOOT_LIMIT_S: Final = 600.0
@@ -76,6 +78,8 @@ class RentedClusters:
         self._now = now
         self._boot_limit_s = boot_limit_s
         self._background = Background()
+        self._lending = Lending(book, self._job_credentials)
+        self._renewing: asyncio.Task[None] | None = None
         self._listens = False
 
     @property
@@ -105,6 +109,8 @@ class RentedClusters:
             hosts = await self._hosts_of(record.pool)
             found = await self._agents.reach(record.pool, hosts, ours, self._boot_limit_s)
             found.sort(key=lambda host: ours.index(str(host["name"])))
+            await self._lending.lend(record, rental)
+            self._renew()
         except (NoOfferError, NotFoundError, ConflictError) as error:
             raise await self._given_up(record, error.message) from error
         except UnavailableError as error:
@@ -129,10 +135,27 @@ class RentedClusters:
                 hosts += told_hosts(rental, key, await self._unattended(record, rental))
         return hosts
 
+    async def _job_credentials(self, rental: Rental) -> JobCredentials | None:
+        settings = self._settings(rental).values
+        return await self._rentals.job_credentials(rental, settings)
+
+    def _renew(self) -> None:
+        """Give jobs other credentials before they expire, for as long as anything is rented."""
+        if self._renewing is None or self._renewing.done():
+            self._renewing = self._background.spawn(self._keep_renewing())
+
+    async def _keep_renewing(self) -> None:
+        while rentals := self._rentals.all():
+            await self._lending.renew(rentals)
+            await asyncio.sleep(LOOK_S)
+
+    def _settings(self, rental: Rental) -> CloudSettings:
+        return self._office().settings().get(rental.cloud) or CloudSettings()
+
     async def _unattended(self, record: ClusterRecord, rental: Rental) -> Json | None:
         """On which terms machines shut themselves down."""
-        settings = self._office().settings().get(rental.cloud) or CloudSettings()
-        return terms(record, rental, await self._rentals.shutdown_effect(rental), settings)
+        effect = await self._rentals.shutdown_effect(rental)
+        return terms(record, rental, effect, self._settings(rental))
 
     async def _running(self, record: ClusterRecord) -> Rental:
         name, known = record.name, self._rentals.find(record.name)
@@ -236,6 +259,7 @@ class RentedClusters:
         """Look in the background whether clusters have stopped or gone without a server."""
         if self._office().is_open:
             self._background.spawn(self._reconcile())
+            self._renew()
 
     async def close(self) -> None:
         """Leave all as it is to the next server."""

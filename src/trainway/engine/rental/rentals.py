@@ -5,7 +5,7 @@ moment: the next one finishes what was begun, or undoes it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -27,7 +27,7 @@ from trainway.errors import ConflictError, NotFoundError
 from trainway.json_types import Json
 from trainway.optimizer.request import TaskRequest
 from trainway.providers.abilities import shutdown_effect
-from trainway.providers.base import Ability, MachineState
+from trainway.providers.base import Ability, JobCredentials, LendsCredentials, MachineState
 from trainway.providers.errors import ProviderError
 
 T = TypeVar("T")
@@ -152,6 +152,16 @@ class Rentals:
         provider = await self._around.clouds.provider(rental.cloud)
         ends = rental.gang.ends_by_shutdown
         return shutdown_effect(provider.missing(), ends=ends, spot=rental.spot)
+
+    async def job_credentials(
+        self, rental: Rental, settings: Mapping[str, str]
+    ) -> JobCredentials | None:
+        """What jobs there may use for a while; None: nothing."""
+        clouds = self._around.clouds
+        provider = await clouds.provider(rental.cloud)
+        if not isinstance(provider, LendsCredentials):
+            return None
+        return await clouds.call(provider.job_credentials, settings, rental.cluster)
 
     async def resume(self, cluster: str) -> Rental:
         """Start stopped machines again; their addresses may be others."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from trainway.providers.aws import answers
+from trainway.providers.aws import answers, job_credentials
 from trainway.providers.aws.answers import Subnet
 from trainway.providers.aws.calls import AwsCalls
 from trainway.providers.aws.instance_types import InstanceType, instance_type, quota_code
@@ -23,6 +23,7 @@ from trainway.providers.base import (
     Ability,
     GangRequest,
     Identity,
+    JobCredentials,
     Machine,
     Notice,
     Place,
@@ -149,6 +150,15 @@ class AwsProvider:
             Filters=[{"Name": "instance-id", "Values": list(machines)}],
         )
         return answers.notices(found, datetime.now(UTC))
+
+    def job_credentials(self, settings: Mapping[str, str], cluster: str) -> JobCredentials | None:
+        """A token of STS, for an hour."""
+        wanted = settings.get(job_credentials.SETTING, "")
+        if not wanted:
+            return None
+        operation, asked = job_credentials.request(wanted, cluster)
+        answer = self._calls.send("sts", self._calls.home_region, operation, **asked)
+        return job_credentials.credentials(answer)
 
     def _run(self, request: GangRequest, kind: InstanceType, subnet: Subnet) -> list[Machine]:
         network = Network(

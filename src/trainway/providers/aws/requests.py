@@ -23,6 +23,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "security_group": "the firewall; otherwise one is made for each cluster",
     "key_name": "a key pair that is let in beside Trainway's key",
     "instance_profile": "the name or ARN of the role that machines have",
+    "job_credentials": "session, or the ARN of a role: what jobs may use for an hour at a time",
     "image": "an AMI, the name of a public parameter, ubuntu-22.04 or ubuntu-24.04",
     "user": "who one is on machines of that image",
     "ssh_from": "from where ssh is let in, as a CIDR block",

@@ -35,6 +35,7 @@ MISSING: Final[Mapping[Ability, str]] = {
     Ability.SPOT_NOTICE: "Google Cloud tells a spot machine 30 seconds before, inside of it only",
     Ability.FAST_NETWORK: "networks with GPUDirect are not set up on Google Cloud",
     Ability.QUOTA: "quotas of Google Cloud are not asked for",
+    Ability.JOB_CREDENTIALS: "machines of Google Cloud have `service_account` for that",
     Ability.END_BY_SHUTDOWN: "a Google Cloud machine that shuts down keeps its disk, which costs",
 }
 UBUNTU: Final = "projects/ubuntu-os-cloud/global/images/family/ubuntu-2404-lts-{cpu}"

@@ -34,6 +34,7 @@ MISSING: Final[Mapping[Ability, str]] = {
     Ability.RESERVATIONS: "reservations of Lambda are not reached by its API",
     Ability.FAST_NETWORK: "single machines of Lambda have no fast network",
     Ability.QUOTA: "Lambda does not say its quotas",
+    Ability.JOB_CREDENTIALS: "Lambda has no credentials that expire",
     Ability.END_BY_SHUTDOWN: "a Lambda machine that shuts down is paid for until it is ended",
     Ability.STOP_BY_SHUTDOWN: "a Lambda machine that shuts down is paid for until it is ended",
 }

@@ -37,6 +37,7 @@ MISSING: Final[Mapping[Ability, str]] = {
     Ability.RESERVATIONS: "reservations of RunPod are not reached by its API",
     Ability.FAST_NETWORK: "single RunPod machines have no fast network",
     Ability.QUOTA: "RunPod does not say its quotas",
+    Ability.JOB_CREDENTIALS: "RunPod has no credentials that expire",
     Ability.END_BY_SHUTDOWN: "a RunPod machine that shuts down is paid for until it is ended",
     Ability.STOP_BY_SHUTDOWN: "a RunPod machine that shuts down is paid for until it is ended",
 }
