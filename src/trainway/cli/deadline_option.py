@@ -8,7 +8,7 @@ import click
 from trainway.cli.times import parse_duration
 from trainway.errors import UsageError
 from trainway.json_types import Json
-from trainway.sdk.placement import ANY, is_choice
+from trainway.sdk.placement import ANY, is_choice, is_rented
 
 _HINT: Final = "write 8h, or 2026-11-20T08:00"
 
@@ -17,7 +17,8 @@ deadline_option: Final = click.option(
     metavar="TIME",
     help="When the job must have ended: a time, or a duration from now such as 8h. It runs at the"
     " cheaper places of --on as long as that can be kept, and else at the last one, which is"
-    " taken to be sure. It needs --work.",
+    " taken to be sure. On a cloud it runs on spot machines, and else on the same on demand. It"
+    " needs --work.",
 )
 work_option: Final = click.option(
     "--work",
@@ -36,17 +37,20 @@ def check_deadline(options: dict[str, Any], on: str | None) -> None:
         raise UsageError(
             "--deadline needs --work", hint="say how long the job computes, such as --work 5h"
         )
-    if not is_choice(on) or on == ANY:
+    if not is_rented(on) and (not is_choice(on) or on == ANY):
         raise UsageError(
             "--deadline needs several places, of which the last one is sure",
-            hint="write --on slurm/cheap,local",
+            hint="write --on slurm/cheap,local, or --on aws --use-spot",
         )
     deadline_time(options["deadline"], datetime.now(UTC))
     parse_duration(options["work"])
 
 
 def deadline_sent(options: dict[str, Any], on: str) -> Json:
-    """The deadline and the work as a submission has them; the last place is the sure one."""
+    """The deadline and the work as a submission has them; the last place is the sure one.
+
+    On a cloud it is the server that knows it.
+    """
     if options.get("deadline") is None:
         return {}
     sure = on.rpartition(",")[2].strip()

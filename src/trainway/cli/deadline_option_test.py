@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from trainway.cli.deadline_option import check_deadline, deadline_sent, deadline_time
+from trainway.cli.spot_option import check_spot
 from trainway.errors import UsageError
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)
@@ -47,3 +48,17 @@ def test_what_is_sent() -> None:
     sent = deadline_sent({"deadline": "2026-11-20T08:00Z", "work": "5h"}, "a, b")
     assert sent == {"deadline": "2026-11-20T08:00:00+00:00", "work": 18000.0, "sure": "b"}
     check_deadline({"deadline": "8h", "work": "5h"}, "a,b")
+
+
+def test_a_cloud_has_a_cheap_and_a_sure_place_by_itself() -> None:
+    check_deadline({"deadline": "8h", "work": "5h"}, "aws/us-east-1")
+
+
+@pytest.mark.parametrize(("on", "is_fine"), [("aws", True), ("local,aws", True), (None, False)])
+def test_spot_machines_are_for_clouds(on: str | None, is_fine: bool) -> None:
+    check_spot({"use_spot": False}, on)
+    if is_fine:
+        check_spot({"use_spot": True}, on)
+        return
+    with pytest.raises(UsageError, match="--use-spot is for machines of a cloud"):
+        check_spot({"use_spot": True}, on)

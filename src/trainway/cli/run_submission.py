@@ -138,6 +138,8 @@ def submission_options(
         sent["queue"] = options["queue"]
     if options.get("max_cost") is not None:
         sent["max_cost"] = options["max_cost"]
+    if options.get("use_spot"):
+        sent["use_spot"] = True
     return sent
 
 

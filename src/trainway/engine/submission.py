@@ -94,6 +94,8 @@ class Submission:
     stage: tuple[int, int] | None = None
     """Of a task with a deadline: where it stands in its pipeline, as `Promise.stage` says."""
 
+    use_spot: bool = False
+    """On a cloud: whether its machines are spot machines, which may be taken back."""
     max_cost: float | None = None
     """How much each of its jobs may cost in all; None: anything."""
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from trainway.errors import InvalidError, TrainwayError, UsageError
 from trainway.families.builtin import HELD
-from trainway.families.table import name_of
+from trainway.families.table import family_of, name_of
 from trainway.json_types import Json
 from trainway.sdk.recovery_strategy import EAGER_NEXT, FAILOVER
 from trainway.sdk.rest import Rest, Submission
@@ -78,6 +78,11 @@ class PlacedOptions(RunOptions):
         return {**told, "deadline": at, "work": self.work, "sure": self.sure}
 
 
+def is_rented(on: str | None) -> bool:
+    """Whether it names one place where machines are rented."""
+    return on is not None and "," not in on and family_of(on).rents
+
+
 def is_choice(on: str | None) -> bool:
     """Whether it names more than one place."""
     return on is not None and (on == ANY or "," in on)
@@ -135,10 +140,12 @@ def check_deadline(options: RunOptions) -> None:
     on = options.on
     if (options.deadline is None) != (options.work is None):
         raise UsageError("deadline and work belong together", hint="give both, or neither")
-    if options.deadline is not None and (on is None or on == ANY or not is_choice(on)):
+    if options.deadline is None or is_rented(on):
+        return
+    if on is None or on == ANY or not is_choice(on):
         raise UsageError(
             "a deadline needs several places, of which the last one is sure",
-            hint='give on="slurm/cheap,local"',
+            hint='give on="slurm/cheap,local", or on="aws" and use_spot=True',
         )
 
 
@@ -153,7 +160,8 @@ def placed(rest: Rest, options: RunOptions, made: Callable[[RunOptions], Submiss
             raise UsageError(
                 f"the strategy {EAGER_NEXT} needs several places", hint='give on="slurm/hpc,local"'
             )
-        return options
+        is_kept = options.deadline is not None  # on a cloud, where the server knows both places
+        return options if on is None or not is_kept else with_others(options, on, candidates=())
     prefer = checked(preferred(on, options.prefer))
 
     def there(place: str) -> Submission:

@@ -89,6 +89,9 @@ def test_the_last_place_is_the_sure_one_of_a_deadline(fake: FakeServer) -> None:
     (sent,) = [body["options"] for _, path, body in fake.requests if path.endswith("/jobs")]
     told = {name: sent[name] for name in ("deadline", "work", "sure")}
     assert told == {"deadline": "2026-11-20T08:00:00+00:00", "work": 3600, "sure": "local"}
+    client.run(TRAIN, on="aws", use_spot=True, deadline=at, work=3600)
+    sent = [body["options"] for _, path, body in fake.requests if path.endswith("/jobs")][-1]
+    assert (sent["backend"], sent["use_spot"], sent["deadline"]) == ("aws", True, told["deadline"])
     with pytest.raises(UsageError, match="deadline and work belong together"):
         client.run(TRAIN, on="ssh/lab,local", deadline=at)
     with pytest.raises(UsageError, match="a deadline needs several places"):

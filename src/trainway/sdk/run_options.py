@@ -68,6 +68,7 @@ class RunOptions:
     deadline: datetime | None = None
     work: float | None = None
     max_cost: float | None = None
+    use_spot: bool = False
 
     def waiting(self) -> Json:
         """The options of a submission that say where the job may go while it waits: nowhere."""
@@ -99,6 +100,7 @@ class RunOptions:
             **({"notify": list(self.notify)} if self.notify else {}),
             **({"queue": self.queue} if self.queue else {}),
             **({} if self.max_cost is None else {"max_cost": self.max_cost}),
+            **({"use_spot": True} if self.use_spot else {}),
         }
 
     @property

@@ -131,6 +131,9 @@ class SubmitOptions(BaseModel):
     work: float | None = Field(
         None, gt=0, description="with `deadline`: how many seconds it computes in all"
     )
+    use_spot: bool = Field(
+        False, description="on a cloud: whether to rent spot machines, which it may take back"
+    )
     max_cost: float | None = Field(
         None, gt=0, le=1e9, description="how many dollars each job may cost before it is ended"
     )

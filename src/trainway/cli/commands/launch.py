@@ -23,6 +23,7 @@ from trainway.cli.output import echo, echo_line
 from trainway.cli.refusal import RefusedError
 from trainway.cli.rented_cluster import until_up
 from trainway.cli.slurm_option import slurm_option
+from trainway.cli.spot_option import spot_option
 from trainway.errors import InvalidError
 from trainway.json_types import Json
 from trainway.sdk.cluster_rest import ClusterRest
@@ -67,7 +68,7 @@ error, 2 wrong usage, 3 something was not found.
     "-r", "--retry-until-up", is_flag=True,
     help="Where machines are rented: go on asking until a cloud has them.",
 )  # fmt: skip
-@click.option("--use-spot", is_flag=True, help="Rent spot machines, which a cloud may take back.")
+@spot_option
 @yes_option
 @click.option("--no-setup", is_flag=True, help="Do not run the setup of the task.")
 @click.option("--fast", is_flag=True, help="Do not run the setup if the cluster is already up.")

@@ -7,7 +7,12 @@ import click
 from trainway.cli.checkpoint_option import checkpoint_option
 from trainway.cli.connection import connect
 from trainway.cli.cost_option import max_cost_option
-from trainway.cli.deadline_option import check_deadline, deadline_option, work_option
+from trainway.cli.deadline_option import (
+    check_deadline,
+    deadline_option,
+    deadline_sent,
+    work_option,
+)
 from trainway.cli.hang_option import hang_option
 from trainway.cli.job_options import given_label_option
 from trainway.cli.leaving import Leaving
@@ -28,6 +33,7 @@ from trainway.cli.run_submission import (
 from trainway.cli.run_words import RunCommand, words_argument
 from trainway.cli.several_jobs import several_group, several_of
 from trainway.cli.slurm_option import slurm_option
+from trainway.cli.spot_option import check_spot, spot_option
 from trainway.cli.wishes import (
     infra_option,
     max_wait_option,
@@ -38,7 +44,7 @@ from trainway.cli.wishes import (
 )
 from trainway.errors import InvalidError, JobFailedError, UsageError
 from trainway.json_types import Json
-from trainway.sdk.placement import is_choice
+from trainway.sdk.placement import is_choice, is_rented
 from trainway.sdk.recovery_strategy import EAGER_NEXT
 from trainway.sdk.rest import Rest, Submission
 
@@ -89,6 +95,7 @@ best trial, otherwise 4.
 @queue_option
 @infra_option("Where to run: a place, a list such as slurm/hpc,local, or any.")
 @pool_option
+@spot_option
 @prefer_option
 @max_wait_option
 @recovery_option
@@ -140,6 +147,7 @@ def carry_out(
     """Submit what was named with these options, and show it; `tune` does so too."""
     wishes = with_places(targets, wishes_of(options), options)
     check_deadline(options, wishes.on)
+    check_spot(options, wishes.on)
     named = task_places(targets, wishes, several)
     if named and (wishes.on is None or is_choice(wishes.on)):
         from trainway.cli.placing import tasks_placed  # noqa: PLC0415 - only for pipelines
@@ -155,6 +163,8 @@ def carry_out(
         raise UsageError(
             "--recovery-strategy eager-next needs several places", hint="write --on slurm/hpc,local"
         )
+    elif is_rented(wishes.on):
+        options["sent_deadline"] = deadline_sent(options, "")
     source, objects = made_objects(targets, rest_words, wishes, options, several)
     if options["dry_run"]:
         echo(to_yaml(_without_secrets(objects)))

@@ -2,13 +2,20 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from trainway.backends.base import Backend
+from trainway.engine.attempt_runs import stopped
+from trainway.engine.attempts import with_restart
+from trainway.engine.moving.failover import failover_of, with_place
 from trainway.engine.moving.move import Candidate
+from trainway.engine.moving.recovered_job import RecoveredJob
+from trainway.engine.observation import ENDINGS, RUNS
 from trainway.engine.record import JobRecord, JobSpec
+from trainway.engine.recovery.cause import Cause
 from trainway.engine.submission import Submission
+from trainway.engine.worker_pool.rented_place import place_again
 from trainway.json_types import Json
 
 House: TypeAlias = Callable[[Submission], AbstractAsyncContextManager[Submission]]
@@ -38,3 +45,35 @@ def submission_at(record: JobRecord, at: Candidate) -> Submission:
         labels=record.label_map,
         workdir=record.workdir,
     )
+
+
+def remembered(live: RecoveredJob, planned: Json | None, taken: str) -> dict[str, Any]:
+    """What a job that may be recovered keeps as it comes to a place, where it begins anew.
+
+    `taken`: why the machines of its last attempt were taken from it.
+    """
+    found = failover_of(live.record)
+    if found is not None:
+        found = replace(found, since=live.now())
+    if planned is None:
+        return {} if found is None else {"recovery": found.text()}
+    observed = live.record.observed_data
+    endings = list(observed.get(ENDINGS) or ())
+    if taken and live.record.started:
+        told = {"reason": str(Cause.PREEMPTED), "message": taken, "time": live.now()}
+        endings = with_restart(endings, live.record.attempt, told, counts=False)
+    runs = observed.get(RUNS) or []
+    stopped(runs, live.now())
+    kept: Json = {RUNS: runs} if runs else {}
+    if found is None:
+        kept |= {ENDINGS: endings} if endings else {}
+        return {"observed": {**planned, **kept}}
+    with_place(endings, live.record.backend)
+    return {"recovery": found.remembering(endings).text(), "observed": {**planned, **kept}}
+
+
+def rented_again(record: JobRecord, backend: str) -> str:
+    """Where a job comes back to: to its cloud, unless its deadline keeps the pool."""
+    found = failover_of(record)
+    is_kept = found is not None and found.promise is not None and found.promise.rents
+    return backend if is_kept else place_again(backend, record.label_map)

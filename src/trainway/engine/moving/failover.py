@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from trainway.engine.moving.move import Candidate
+from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
 from trainway.engine.recovery.avoidance import Avoided, avoidances_view, with_failure
 from trainway.engine.recovery.promise import Promise, aim_of, decided, promise_of
@@ -82,7 +83,9 @@ class Failover:
         if self.promise is None:
             return self
         places = [each.backend for each in self.places]
-        return replace(self, promise=decided(self.promise, record, places, self.avoided, now))
+        since = "" if record.phase == Phase.RUNNING else self.since or record.created
+        told = (self.promise, record, places, self.avoided, now)
+        return replace(self, promise=decided(*told, since=since))
 
     def remembering(self, endings: Sequence[Json]) -> "Failover":
         """It with attempts of a place whose journal is given up."""

@@ -100,8 +100,8 @@ def move_of(record: JobRecord) -> Move | None:
     to, back = (Candidate(**data[name]) for name in ("to", "back"))
     flags = {name: bool(data.get(name)) for name in _FLAGS}
     at, taken, until = (str(data.get(name) or "") for name in ("at", "taken", "until"))
-    move = Move(Step(data["step"]), to, back, seq=data["seq"], at=at, **flags)
-    return replace(move, taken=taken, until=until)
+    step, seq = Step(data["step"]), int(data["seq"])
+    return Move(step, to, back, seq=seq, at=at, taken=taken, until=until, **flags)
 
 
 def move_view(record: JobRecord) -> Json | None:

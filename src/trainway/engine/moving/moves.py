@@ -18,31 +18,32 @@ from trainway.backends import capabilities
 from trainway.backends.base import Backend
 from trainway.backends.hand_over import handing_over
 from trainway.backends.registry import Registry
-from trainway.engine.attempt_runs import stopped
-from trainway.engine.attempts import with_restart
 from trainway.engine.backoff import Backoff
 from trainway.engine.intake import prepare, refuse_unfitting
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveContext, LiveJob
-from trainway.engine.moving.arrival import Arrival, House, submission_at
+from trainway.engine.moving.arrival import (
+    Arrival,
+    House,
+    remembered,
+    rented_again,
+    submission_at,
+)
 from trainway.engine.moving.candidates import candidates_of
-from trainway.engine.moving.failover import failover_of, with_place
 from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, unplaced, with_objects
 from trainway.engine.moving.patience import Patience
 from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.moving.wish import begins_anew, check_leaving, check_movable, moving
 from trainway.engine.moving.withdrawal import withdraw
-from trainway.engine.observation import ENDINGS, RUNS, Observation
+from trainway.engine.observation import Observation
 from trainway.engine.phases import Phase
 from trainway.engine.reading import Reading
 from trainway.engine.record import JobRecord, JobSpec
-from trainway.engine.recovery.cause import Cause
 from trainway.engine.rental.interruption import Interruption
 from trainway.engine.stored_job import Change, write
 from trainway.engine.submission import Submission, workload_of
 from trainway.engine.wishes import ENDING
 from trainway.engine.wishing import cancelled_between, is_over, resuming
-from trainway.engine.worker_pool.rented_place import place_again
 from trainway.errors import ConflictError, DatabaseError, TrainwayError, UnavailableError
 from trainway.families.family import Files
 from trainway.families.table import family_of
@@ -170,7 +171,7 @@ class Moves:
         A pool that it has left is gone, so that machines are rented for it anew.
         """
         if at.backend != record.backend:
-            at = replace(at, backend=place_again(at.backend, record.label_map))
+            at = replace(at, backend=rented_again(record, at.backend))
         async with self._house(submission_at(record, at)) as found:
             yield replace(at, backend=found.backend)
 
@@ -291,7 +292,7 @@ class Moves:
         """Have it go on where it came from; where that fails too, it stays suspended."""
         await self._let_go(live, move)
         spec = await self._ledger.call(self._ledger.store.spec, live.id)
-        place = place_again(move.back.backend, live.record.label_map)
+        place = rented_again(live.record, move.back.backend)
         async with AsyncExitStack() as stack:
             try:
                 back = replace(move.back, backend=place, objects=move.back.objects or spec.objects)
@@ -359,7 +360,7 @@ class Moves:
         }
         if begins_anew:
             columns |= {"journal_seq": -1, "observed": arrival.planned, "started": ""}
-        columns |= _remembered(live, arrival.planned if begins_anew else None, taken)
+        columns |= remembered(live, arrival.planned if begins_anew else None, taken)
         if (others := candidates_of(live.record)) is not None:
             columns["candidates"] = replace(others, since=live.now()).text()
         reason = "Arriving" if after else "Arrived"
@@ -373,31 +374,6 @@ class Moves:
 
     async def _write(self, live: RecoveredJob, change: Change) -> None:
         await write(self._ledger, [(live, change)])
-
-
-def _remembered(live: RecoveredJob, planned: Json | None, taken: str) -> dict[str, Any]:
-    """What a job that may be recovered keeps as it comes to a place, where it begins anew.
-
-    `taken`: why the machines of its last attempt were taken from it.
-    """
-    found = failover_of(live.record)
-    if found is not None:
-        found = replace(found, since=live.now())
-    if planned is None:
-        return {} if found is None else {"recovery": found.text()}
-    observed = live.record.observed_data
-    endings = list(observed.get(ENDINGS) or ())
-    if taken and live.record.started:
-        told = {"reason": str(Cause.PREEMPTED), "message": taken, "time": live.now()}
-        endings = with_restart(endings, live.record.attempt, told, counts=False)
-    runs = observed.get(RUNS) or []
-    stopped(runs, live.now())
-    kept: Json = {RUNS: runs} if runs else {}
-    if found is None:
-        kept |= {ENDINGS: endings} if endings else {}
-        return {"observed": {**planned, **kept}}
-    with_place(endings, live.record.backend)
-    return {"recovery": found.remembering(endings).text(), "observed": {**planned, **kept}}
 
 
 def _is_due(live: RecoveredJob) -> bool:

@@ -1,14 +1,16 @@
 """What a submission asks for when its place is lost, or so that a deadline is kept. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from trainway.engine.moving.failover import USUAL_WAIT_S, Failover
 from trainway.engine.moving.move import Candidate
-from trainway.engine.recovery.promise import CHANGEOVER_S, Promise
+from trainway.engine.recovery.promise import RENTED_START_S, Promise
 from trainway.engine.recovery.strategy import Strategy
 from trainway.engine.submission import Submission
 from trainway.engine.times import time_text
+from trainway.engine.worker_pool.assignment import is_for_workers
 from trainway.errors import UsageError
 from trainway.json_types import Json
 
@@ -71,13 +73,15 @@ def _promise(submission: Submission, now: datetime) -> Promise | None:
             hint="write --on slurm/cheap,local; trainway plan says why a place does not take it",
         )
     promise = Promise(time_text(at), submission.work, time_text(now), stage=submission.stage)
+    if is_for_workers(submission.sure):
+        promise = replace(promise, start_s=RENTED_START_S, rents=True)
     left = (at - now).total_seconds()
     if left <= 0:
         raise UsageError("the deadline is over", field=field, hint=_HINT)
     if not promise.terms.is_possible:
         raise UsageError(
             f"the deadline cannot be kept: {submission.work:g} seconds of work and "
-            f"{CHANGEOVER_S:g} for a start are more than the {left:.0f} that are left",
+            f"{promise.start_s:g} for a start are more than the {left:.0f} that are left",
             field=field,
             hint=_HINT,
         )

@@ -23,6 +23,8 @@ from trainway.json_types import Json
 
 CHANGEOVER_S: Final = 120.0
 """What a start is taken to cost until the job computes again."""
+RENTED_START_S: Final = 300.0
+"""The same where machines are rented first: a cloud makes them, and they boot."""
 PACE_S: Final = 60.0
 """The longest time between two decisions."""
 
@@ -42,6 +44,10 @@ class Promise:
     stage: tuple[int, int] | None = None
     """Of a task: how many tasks of its pipeline come before it, and of how many in a row it is one,
     which count alike. The deadline and the work are those of the pipeline. None: it is no task."""
+    start_s: float = CHANGEOVER_S
+    """What a start is taken to cost until the job computes again."""
+    rents: bool = False
+    """Whether its places are machines of a cloud: while they are being made it is there already."""
 
     @property
     def own_s(self) -> float:
@@ -57,7 +63,7 @@ class Promise:
     def terms(self) -> Terms:
         """What the policy decides by."""
         whole = (moment(self.at) - moment(self.began)).total_seconds()
-        return Terms(self.work_s, whole, CHANGEOVER_S, PACE_S)
+        return Terms(self.work_s, whole, self.start_s, PACE_S)
 
     def view(self) -> Json:
         """It as it is shown."""
@@ -80,13 +86,21 @@ def promise_of(data: Any) -> Promise | None:
 
 
 def decided(
-    promise: Promise, record: JobRecord, places: Sequence[str], avoided: Avoidances, now: datetime
+    promise: Promise,
+    record: JobRecord,
+    places: Sequence[str],
+    avoided: Avoidances,
+    now: datetime,
+    since: str = "",
 ) -> Promise:
-    """The promise with where its job should be now; `places` end with the sure one."""
+    """The promise with where its job should be now; `places` end with the sure one.
+
+    `since` is when it came to where it is, if it does not run there yet.
+    """
     *cheap, sure = places
     done, runs = _done_s(promise, record, now), record.phase == Phase.RUNNING
     is_sure = record.backend == sure
-    is_cheap = runs and not is_sure
+    is_cheap = not is_sure and (runs or _is_made(promise, since, now))
     others = [place for place in cheap if place != record.backend]
     # One that waits at a cheap place, which has not lost it, has no other one either.
     may_leave = is_sure or _is_lost(avoided, record.backend, now)
@@ -95,7 +109,7 @@ def decided(
         progress=done,
         place=Place.SURE if is_sure else Place.CHEAP if is_cheap else Place.IDLE,
         is_cheap_there=is_cheap or (may_leave and bool(free(avoided, others, now))),
-        starting=0.0 if runs else CHANGEOVER_S,
+        starting=0.0 if runs else promise.start_s,
     )
     aim = next_place(promise.terms, standing)
     return replace(promise, place=aim, done_s=done, checked=time_text(now))
@@ -132,6 +146,13 @@ def _waiting(
     if first is not None and moment(first.until) < last:
         return Target(first.place, first.until)
     return Target(sure, time_text(last) if last > now else "")
+
+
+def _is_made(promise: Promise, since: str, now: datetime) -> bool:
+    """Whether machines are being made for the job, for no longer than a start takes."""
+    if not promise.rents or not since:
+        return False
+    return (now - moment(since)).total_seconds() < promise.start_s
 
 
 def _is_lost(avoided: Avoidances, place: str, now: datetime) -> bool:

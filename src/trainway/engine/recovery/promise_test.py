@@ -8,7 +8,13 @@ from trainway.engine.observation import RUNS
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, stored
 from trainway.engine.recovery.avoidance import Avoidances, with_failure
-from trainway.engine.recovery.promise import Promise, aim_of, decided, promise_of
+from trainway.engine.recovery.promise import (
+    RENTED_START_S,
+    Promise,
+    aim_of,
+    decided,
+    promise_of,
+)
 from trainway.engine.recovery.strategy import Target
 from trainway.engine.recovery.uniform_progress import Place
 from trainway.engine.times import time_text
@@ -75,6 +81,21 @@ def test_where_a_deadline_has_a_job_run(case: Case) -> None:
     assert found.place is case.place
     aim = aim_of(found, case.here, PLACES, case.avoided, NOW, has_ended=case.has_ended)
     assert aim == case.aim
+
+
+@pytest.mark.parametrize(
+    ("rents", "minutes", "place"),
+    [(True, 4, Place.CHEAP), (True, 6, Place.SURE), (False, 1, Place.SURE)],
+)
+def test_machines_that_are_being_made_are_a_place_for_as_long_as_a_start_takes(
+    rents: bool, minutes: float, place: Place
+) -> None:
+    promise = replace(PROMISE, rents=rents, start_s=RENTED_START_S)
+    record = JobRecord(
+        id="i", name="demo", namespace="default", kind="JobSet", backend="a", phase=Phase.QUEUED
+    )
+    since = time_text(NOW - timedelta(minutes=minutes))
+    assert decided(promise, record, PLACES, {}, NOW, since).place is place
 
 
 def test_what_is_shown_of_a_deadline() -> None:

@@ -44,7 +44,7 @@ class Rentals:
         self._book = RentalBook(around.ledger, around.clock)
         self._steps = Steps(around, self._book)
         self._watcher = Watcher(around, self._book, self._steps)
-        self._vetting = Vetting(around)
+        self._vetting = Vetting(around, self._book)
         self._background = Background()
         self._renting: dict[str, asyncio.Task[Rental]] = {}
         self._wakes: dict[str, asyncio.Event] = {}

@@ -8,7 +8,8 @@ import asyncio
 from typing import Final
 
 from trainway.engine.rental.blocking import block, only_there, reason_against
-from trainway.engine.rental.choice import Chosen, choose
+from trainway.engine.rental.book import RentalBook
+from trainway.engine.rental.choice import Chosen, choose, taken
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.terms import Terms
 from trainway.errors import NotFoundError, UnavailableError
@@ -27,8 +28,9 @@ class UnusableCloudError(UnavailableError):
 class Vetting:
     """Sees whether clouds can be used."""
 
-    def __init__(self, around: RentalContext) -> None:
+    def __init__(self, around: RentalContext, book: RentalBook) -> None:
         self._around = around
+        self._book = book
         self._good: dict[str, float] = {}
         """When the credentials of each cloud were good, on the clock of the loop."""
 
@@ -39,9 +41,8 @@ class Vetting:
         problem: UnusableCloudError | None = None
         while True:
             try:
-                chosen = await work(
-                    choose, self._around.catalog, wanted, terms, names, tuple(blocks)
-                )
+                asked = (wanted, terms, names, tuple(blocks), taken(self._book.all()))
+                chosen = await work(choose, self._around.catalog, *asked)
             except NotFoundError as error:
                 raise problem or error from None
             try:

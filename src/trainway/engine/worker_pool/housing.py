@@ -18,7 +18,8 @@ from trainway.engine.ids import Ids
 from trainway.engine.intake import elements, prepare
 from trainway.engine.rental.choice import Chosen
 from trainway.engine.submission import Submission, at_places, parted
-from trainway.engine.worker_pool.job_pool import machines_of_task, pool_for, pool_name, task_of
+from trainway.engine.worker_pool.deadline_pools import at_pools, pools_for
+from trainway.engine.worker_pool.job_pool import as_spot, machines_of_task, pool_name, task_of
 from trainway.engine.worker_pool.machines import Machines, machines_of
 from trainway.engine.worker_pool.pools import WorkerPools
 from trainway.engine.worker_pool.rented_place import place_label
@@ -45,13 +46,18 @@ class Housing:
             return
         name = pool_name(submission.key or self.ids.new())
         machines, _ = await self.offer(submission)
-        self.pools.hold(name)
+        pools = pools_for(submission, name, jobs, machines)
+        for pool in pools:
+            self.pools.hold(pool.name)
         try:
-            await self.pools.apply(pool_for(submission, name, jobs, machines))
+            for pool in pools:
+                await self.pools.apply(pool)
             labels = {**submission.labels, **place_label(submission.backend)}
-            yield replace(submission, backend=f"{WORKERS}/{name}", labels=labels)
+            housed = replace(submission, labels=labels)
+            yield at_pools(housed, [f"{WORKERS}/{pool.name}" for pool in pools])
         finally:
-            self.pools.settle(name)  # without a job it goes again
+            for pool in pools:
+                self.pools.settle(pool.name)  # without a job it goes again
 
     async def offer(self, submission: Submission) -> tuple[Machines, Chosen]:
         """The machines of a job, and the first offer for them; raises why there is none."""
@@ -74,9 +80,12 @@ class Housing:
         source, _ = parted(prepared.objects)
         task, jobset = task_of(source or {}), prepared.jobset
         name = prepared.name if prepared.name[:1].isalpha() else ""
-        if task is not None:
-            return name, machines_of_task(task)
-        return name, machines_of(source or jobset, jobset, prepared.companions)
+        machines = (
+            machines_of(source or jobset, jobset, prepared.companions)
+            if task is None
+            else machines_of_task(task)
+        )
+        return name, as_spot(machines) if submission.use_spot else machines
 
 
 def led_by_own(submission: Submission) -> Submission:

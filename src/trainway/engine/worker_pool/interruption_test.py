@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from trainway.backends.testing import FakeJob
 from trainway.engine.rental.testing import RentalWorld, StandInOffice
 from trainway.engine.times import time_text
+from trainway.engine.worker_pool import workers
 from trainway.engine.worker_pool.request import NewPool
 from trainway.engine.worker_pool.testing import PoolWorld, new_pool
 from trainway.json_types import Json
@@ -31,14 +33,12 @@ class SpotWorld(PoolWorld):
         self.engine.rental_office = StandInOffice(self.rentals)
         await self.engine.start()
 
-    async def pool_of(self, workers: int = 1) -> None:
-        """Make the pool, with workers that are ready."""
-        wanted = new_pool(workers=workers)
-        new = NewPool(
-            *(wanted.name, "cloud", 2, WANTED, {}, {"workers": workers}, wanted.submission)
-        )
+    async def pool_of(self) -> None:
+        """Make the pool, with a worker that is ready."""
+        submission = new_pool().submission
+        new = NewPool("p", "cloud", 2, WANTED, {}, {"workers": 1}, submission)
         await self.engine.worker_pools.apply(new)
-        await self.set_up(*(f"p-{number}" for number in range(1, workers + 1)))
+        await self.set_up("p-1")
 
     async def running(self) -> tuple[str, FakeJob]:
         """A job that runs."""
@@ -74,7 +74,8 @@ def play(world: SpotWorld, scene: Callable[[], Awaitable[None]]) -> None:
             await world.engine.close()
             world.around.ledger.close()
 
-    asyncio.run(run())
+    with mock.patch.object(workers, "_AGAIN_S", 0.01):
+        asyncio.run(run())
 
 
 @pytest.fixture

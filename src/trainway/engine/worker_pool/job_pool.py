@@ -5,6 +5,7 @@ others when they are lost.
 """
 
 import hashlib
+from dataclasses import replace
 from typing import Any, Final
 
 from trainway.api.task.task_object import API_VERSION, KIND
@@ -66,6 +67,11 @@ def task_of(job: Json) -> dict[str, Any] | None:
 def machines_of_task(task: dict[str, Any]) -> Machines:
     """The machines that a task asks for."""
     return Machines(int(task.get("num_nodes") or 1), {**(task.get("resources") or {})})
+
+
+def as_spot(machines: Machines) -> Machines:
+    """The same machines, as the cloud rents them out until somebody pays more."""
+    return replace(machines, resources={**machines.resources, "use_spot": True})
 
 
 def _setting_up(submission: Submission, name: str, setup: Json) -> list[Json]:

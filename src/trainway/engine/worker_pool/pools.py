@@ -15,7 +15,6 @@ from typing import Final
 from trainway.counting import counted
 from trainway.engine.cluster import shape as cluster_shape
 from trainway.engine.cluster.clusters import Clusters
-from trainway.engine.cluster.request import Launch
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
@@ -29,6 +28,7 @@ from trainway.engine.times import time_text
 from trainway.engine.under_way import is_under_way
 from trainway.engine.worker_pool.assignment import FreeWorkers, is_for_workers, worker_of
 from trainway.engine.worker_pool.book import WorkerPoolBook
+from trainway.engine.worker_pool.deadline_pools import may_be_at
 from trainway.engine.worker_pool.job_pool import NO_MACHINES
 from trainway.engine.worker_pool.record import WorkerPoolRecord, WorkerRecord
 from trainway.engine.worker_pool.request import NewPool, check_task, checked_name
@@ -133,7 +133,7 @@ class WorkerPools:
         """Make a worker pool, or change the one of that name."""
         name, size = checked_name(new.name), new.size()
         check_task(new.submission)
-        planned = await self._around.clusters.planned(_launch(name, new))
+        planned = await self._around.clusters.planned(new.launch)
         async with self._pen:
             await self._book.settle()
             before = self._book.pools.get(name)
@@ -250,6 +250,9 @@ class WorkerPools:
         backend = pool.backend
         return [live for live in self._around.live.values() if live.record.backend == backend]
 
+    def _is_used(self, pool: WorkerPoolRecord) -> bool:
+        return any(may_be_at(live.record, pool.backend) for live in self._around.live.values())
+
     def _jobs_on(self, worker: str) -> list[LiveJob]:
         return self._used().get(worker, [])
 
@@ -285,7 +288,7 @@ class WorkerPools:
         if pool.is_going:
             await self._go(pool, workers)
             return None
-        if pool.limits.goes_with_jobs and pool.name not in self._held and not self._jobs_of(pool):
+        if pool.limits.goes_with_jobs and pool.name not in self._held and not self._is_used(pool):
             await self._book.going(pool.name)
             await self._keep(self._book.pools[pool.name])
             return 0.0
@@ -380,7 +383,3 @@ def _is_between(live: LiveJob) -> bool:
     """Whether no place has the job, because it moves."""
     move = move_of(live.record)
     return move is not None and move.step in BETWEEN
-
-
-def _launch(name: str, new: NewPool) -> Launch:
-    return Launch(name, new.infra, new.nodes, new.resources, slurm=new.slurm)

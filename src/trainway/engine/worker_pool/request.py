@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from trainway.api.task import pool as pool_section
 from trainway.engine.cluster.name import check_name
+from trainway.engine.cluster.request import Launch
 from trainway.engine.submission import Submission, parted
 from trainway.engine.worker_pool.size import MOST_WORKERS, Size, size_of
 from trainway.errors import InvalidError, UsageError
@@ -32,6 +33,13 @@ class NewPool:
     """What sets up a worker."""
     goes_with_jobs: bool = False
     """Whether it is taken down once its jobs are over."""
+    insists: bool = False
+    """Whether clouds are asked for the machines of a worker until one has them."""
+
+    @property
+    def launch(self) -> Launch:
+        """A worker as the cluster that it is."""
+        return Launch(self.name, self.infra, self.nodes, self.resources, slurm=self.slurm)
 
     def size(self) -> Size:
         """Between which limits the number of workers changes; raises what is wrong."""
@@ -40,7 +48,8 @@ class NewPool:
         problems = problems or list(pool_section.errors(data, path))
         if problems:
             raise InvalidError([str(error) for error in problems])
-        size = replace(size_of(self.workers), goes_with_jobs=self.goes_with_jobs)
+        lasts = {"goes_with_jobs": self.goes_with_jobs, "insists": self.insists}
+        size = replace(size_of(self.workers), **lasts)
         if size.most > MOST_WORKERS:
             raise InvalidError([f"pool.workers: a worker pool has {MOST_WORKERS} workers at most"])
         if not size.most:

@@ -29,6 +29,8 @@ class Size:
     """How long a worker has no job before it is released."""
     goes_with_jobs: bool = False
     """Whether the pool itself goes once its jobs are over."""
+    insists: bool = False
+    """Whether machines of a worker are asked for until a cloud has some."""
 
     def to_dict(self) -> Json:
         """The size as it is stored."""

@@ -127,6 +127,7 @@ class Workers:
                 pool.nodes,
                 pool.resource_data,
                 slurm=pool.option_data,
+                retry_until_up=pool.limits.insists,
                 worker_pool=pool.name,
             )
             try:
