@@ -150,6 +150,8 @@ if TYPE_CHECKING:
         """Whether the cluster can be started again."""
         purge: NotRequired[bool]
         """Give it back as soon as that is possible, and answer at once."""
+        message: NotRequired[str]
+        """Why it stops, for people, if nobody has asked for that."""
 
     class StartCluster(TypedDict):
         """Gives a stopped cluster its nodes again."""

@@ -60,3 +60,5 @@ class Lending:
                 await self.lend(record, rental)
             except TrainwayError as error:
                 log.warning("jobs of cluster %s get no credentials: %s", record.name, error)
+            except Exception:
+                log.exception("jobs of cluster %s get no credentials", record.name)

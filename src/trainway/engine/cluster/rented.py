@@ -21,7 +21,7 @@ from trainway.engine.cluster.agents import Agents, host_name
 from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.lending import LOOK_S, Lending
 from trainway.engine.cluster.record import ClusterRecord, State
-from trainway.engine.cluster.rented_hosts import told_hosts
+from trainway.engine.cluster.rented_hosts import forget_hosts, told_hosts
 from trainway.engine.cluster.shape import Shape
 from trainway.engine.cluster.unattended import ends_by_shutdown, explanation, terms
 from trainway.engine.costs.rate import rates_of
@@ -131,7 +131,7 @@ class RentedClusters:
         hosts, key = list[Json](), self._office().ssh_key()
         for record in [each for each in self._book.records.values() if each.pool == pool]:
             rental = self._rentals.find(record.name)
-            if rental is not None:
+            if rental is not None and rental.machines:  # another worker may be in the making
                 hosts += told_hosts(rental, key, await self._unattended(record, rental))
         return hosts
 
@@ -200,6 +200,7 @@ class RentedClusters:
             await self._rentals.stop(record.name)
         else:
             await self._rentals.end(record.name)
+            forget_hosts(self._office().ssh_key(), self._rentals.all())
         await self._cost_ends(record.name)
 
     async def _cost_ends(self, name: str) -> None:
@@ -268,6 +269,7 @@ class RentedClusters:
     async def _reconcile(self) -> None:
         """Release what clusters do not want any more."""
         await asyncio.to_thread(self._agents.tidy)
+        forget_hosts(self._office().ssh_key(), self._rentals.all())
         for rental in self._rentals.all():
             record = self._book.records.get(rental.cluster)
             if record is None:

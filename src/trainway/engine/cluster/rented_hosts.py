@@ -3,6 +3,10 @@
 Who answers there is remembered for each rental apart, since clouds give addresses to others later.
 """
 
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
 from trainway.agent.pool.attendance import SETTING as UNATTENDED
 from trainway.backends.login.login_fields import PYTHON
 from trainway.engine.cluster.agents import host_name
@@ -10,13 +14,15 @@ from trainway.engine.rental.record import Rental, RentedMachine
 from trainway.engine.rental.ssh_key import SshKey
 from trainway.json_types import Json
 
+_KNOWN: Final = "known_hosts-"
+
 
 def told_hosts(rental: Rental, key: SshKey, unattended: Json | None = None) -> list[Json]:
     """The machines of a rental, as a pool agent is told of hosts.
 
     `unattended` says when they shut themselves down; None: never.
     """
-    known = f"{key.folder}/known_hosts-{rental.token}"
+    known = f"{key.folder}/{_KNOWN}{rental.token}"
     options = ["-o", f"UserKnownHostsFile={known}", "-o", "StrictHostKeyChecking=accept-new"]
     options += ["-o", "IdentitiesOnly=yes"]
     return [
@@ -35,6 +41,14 @@ def told_hosts(rental: Rental, key: SshKey, unattended: Json | None = None) -> l
         }
         for machine in rental.machines
     ]
+
+
+def forget_hosts(key: SshKey, rentals: Iterable[Rental]) -> None:
+    """Forget who answered on machines of rentals that are none of these: they are gone."""
+    kept = {f"{_KNOWN}{rental.token}" for rental in rentals}
+    for path in Path(key.folder).glob(f"{_KNOWN}*"):
+        if path.name not in kept:
+            path.unlink(missing_ok=True)
 
 
 def _outside(machine: RentedMachine) -> str:

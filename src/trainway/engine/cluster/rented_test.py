@@ -9,7 +9,7 @@ import pytest
 from trainway.api.task.infra import Infra
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.cluster.rented import asked, wish
-from trainway.engine.cluster.rented_hosts import told_hosts
+from trainway.engine.cluster.rented_hosts import forget_hosts, told_hosts
 from trainway.engine.cluster.request import is_at
 from trainway.engine.rental.record import Rental, RentedMachine
 from trainway.engine.rental.ssh_key import SshKey, ssh_key
@@ -128,6 +128,17 @@ def test_machines_are_told_as_hosts_with_a_memory_of_their_own() -> None:
     assert "unattended" not in first, "they never shut themselves down"
     terms = {"margin": 60.0}
     assert {host["unattended"]["margin"] for host in told_hosts(rental, KEY, terms)} == {60.0}
+
+
+def test_who_answered_is_forgotten_with_the_machines(tmp_path: Path) -> None:
+    for name in ("known_hosts-t1", "known_hosts-t2", "id_ed25519"):
+        (tmp_path / name).touch()
+    kept = Rental(cluster="dev", token="t2")  # noqa: S106 - a name
+    forget_hosts(SshKey("public", "/k/id", str(tmp_path)), [kept])
+
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"known_hosts-t2", "id_ed25519"}
+    forget_hosts(SshKey("public", "/k/id", str(tmp_path / "none")), [])
 
 
 def test_the_key_of_a_server_is_made_once_and_is_private(tmp_path: Path) -> None:

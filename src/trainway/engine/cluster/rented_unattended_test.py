@@ -1,14 +1,14 @@
 """Clusters whose rented machines have shut themselves down."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from trainway.engine.cluster.record import State
 from trainway.engine.cluster.rented_life_test import WANTED, Cloud, cloud
 from trainway.engine.cluster.request import Launch
-from trainway.engine.rental.record import RentalState
+from trainway.engine.rental.record import Rental, RentalState
 from trainway.engine.rental.testing import settled
 
 __all__ = ["cloud"]
@@ -93,6 +93,14 @@ def test_a_worker_always_ends_itself(cloud: Cloud) -> None:
         while cloud.clusters.record("w-1").state != State.UP:
             await asyncio.sleep(0.001)
         (host,) = cloud.world.agents.reached
+        second = replace(cloud.clusters.record("w-1"), name="w-2")
+        cloud.clusters._book.records["w-2"] = second
+        planned = Rental(cluster="w-2", token="t")  # noqa: S106 - a name
+        await cloud.rentals._book.put(planned)
+        told = await cloud.clusters._rented._hosts_of(second.pool)
+        assert told == [host], "the other one is in the making, and nobody knows where"
+        await cloud.rentals._book.put(forget=[planned.token])
+        del cloud.clusters._book.records["w-2"]
         assert host["unattended"] == {"margin": 3600.0, "worker": True, "loses": True}
         rental = cloud.rentals.find("w-1")
         assert rental is not None
