@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from installation import Installation
+from installation import Installation, kill
 from moto_cloud import REGION, MotoCloud
 from patience import until
 
@@ -24,12 +24,15 @@ def test_a_notice_has_a_job_go_on_elsewhere_from_what_it_has_saved(
 ) -> None:
     task = tmp_path / "task.yaml"
     lines = "".join(f"  {line}\n" for line in PROGRAM.splitlines())
-    task.write_text(f"resources: {{cpus: 2, use_spot: true}}\nrun: |\n{lines}")
-    job = user.submit("--on", "aws", "--name", "spot", str(task))
+    task.write_text(f"resources: {{cpus: 2}}\nrun: |\n{lines}")
+    in_time = ("--deadline", "10h", "--work", "1h")
+    job = user.submit("--on", "aws", "--use-spot", *in_time, "--name", "spot", str(task))
     until(lambda: user.phase(job) == "Running", "it does not run")
     (machine,) = paired_cloud.living()
     assert machine["zone"] == f"{REGION}a"
     paired_cloud.warn(machine["id"])
+    until(lambda: user.phase(job) != "Running", "the notice is not heard")
+    kill(user.server_pid())  # while the job writes what it has
     until(lambda: user.phase(job) == "Succeeded", "it does not go on")
 
     assert "attempt 1 begins at step 7" in user.run("jobs", "logs", job)
@@ -37,6 +40,9 @@ def test_a_notice_has_a_job_go_on_elsewhere_from_what_it_has_saved(
     (ended,) = status["endedAttempts"]
     assert (ended["reason"], ended["counts"]) == ("Preempted", False)
     assert f"aws takes back {machine['id']}" in ended["cause"]
+    spot, sure = status["recovery"]["places"]
+    assert sure == f"{spot}-sure"
     until(lambda: paired_cloud.living() == [], "machines are left")
+    until(lambda: user.json("jobs", "pool", "status")["items"] == [], "its pools are left")
     other = next(each for each in paired_cloud.instances() if each["id"] != machine["id"])
     assert other["zone"] == f"{REGION}b", "the zone that was taken is avoided"

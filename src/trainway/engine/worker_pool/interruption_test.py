@@ -57,6 +57,17 @@ class SpotWorld(PoolWorld):
         await self.rentals.look()
         return at
 
+    async def until_cluster(self, holds: Callable[[], bool]) -> None:
+        """Wait for something that nothing announces; threads that ask clouds need the time."""
+        while not holds():
+            await asyncio.sleep(0.002)
+
+    async def setup(self, worker: str) -> FakeJob:
+        """The job that sets up a worker."""
+        backend = self.setups[worker]
+        await self.until_cluster(lambda: bool(backend.jobs))
+        return next(iter(backend.jobs.values()))
+
     async def until_asked(self, job: FakeJob, what: str) -> None:
         """Wait until a job is told something."""
         await self.until_cluster(lambda: what in job.asked)
@@ -147,5 +158,20 @@ def test_a_worker_without_a_job_is_replaced_before_it_is_taken(world: SpotWorld)
         await world.warn("p-1")
         await world.set_up("p-2")
         await world.until_states(_2="READY")
+
+    play(world, scene)
+
+
+def test_a_notice_that_a_killed_server_has_only_written_is_heeded(world: SpotWorld) -> None:
+    async def scene() -> None:
+        await world.pool_of()
+        _, begun = await world.running()
+        world.rentals._watcher._heard.clear()  # it is killed before anybody is told
+        await world.warn("p-1")
+        assert begun.asked == []
+        world.engine.worker_pools.look()  # as the next one does when it starts
+        await world.until_asked(begun, "cancel")
+        begun.end(succeeded=False, reason="Cancelled")
+        await world.until_cluster(lambda: "p-1" not in world.states())
 
     play(world, scene)
