@@ -73,7 +73,7 @@ def _promise(submission: Submission, now: datetime) -> Promise | None:
             hint="write --on slurm/cheap,local; trainway plan says why a place does not take it",
         )
     promise = Promise(time_text(at), submission.work, time_text(now), stage=submission.stage)
-    if is_for_workers(submission.sure):
+    if is_for_workers(submission.backend) and is_for_workers(submission.sure):
         promise = replace(promise, start_s=RENTED_START_S, rents=True)
     left = (at - now).total_seconds()
     if left <= 0:
