@@ -51,12 +51,22 @@ def test_a_job_that_is_launched_is_shown_and_ends_as_it_ends(fake: FakeServer) -
     assert (result.exit_code, "no luck" in result.stdout) == (4, True)
 
 
+def test_a_deadline_on_a_cloud_is_sent_with_the_wish_for_spot_machines(fake: FakeServer) -> None:
+    words = ("--infra", "aws", "--use-spot", "--deadline", "60h", "--work", "50h")
+    result = invoke("launch", *words, "-d", "--", "true")
+    assert result.exit_code == 0, result.stderr
+    (sent,) = [body["options"] for _, path, body in fake.requests if path.endswith("/jobs")]
+    assert (sent["backend"], sent["use_spot"], sent["work"]) == ("aws", True, 180_000)
+    assert sent["deadline"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--infra", "local", "--cloud", "slurm", "true"], "--infra cannot be combined"),
         (["--zone", "gpu", "true"], "--zone needs --cloud"),
-        (["task.yaml", "--use-spot"], "trainway jobs launch has no option --use-spot"),
+        (["task.yaml", "--use-luck"], "trainway jobs launch has no option --use-luck"),
+        (["task.yaml", "--use-spot"], "--use-spot is for machines of a cloud"),
         ([], "there is nothing to run"),
     ],
 )
