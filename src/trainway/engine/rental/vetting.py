@@ -7,7 +7,7 @@ once. A cloud whose credentials were good is believed for a while.
 import asyncio
 from typing import Final
 
-from trainway.engine.rental.blocking import block, only_there, reason_against
+from trainway.engine.rental.blocking import reason_against
 from trainway.engine.rental.book import RentalBook
 from trainway.engine.rental.choice import Chosen, choose, taken
 from trainway.engine.rental.context import RentalContext
@@ -17,6 +17,8 @@ from trainway.optimizer.request import Block, TaskRequest
 from trainway.providers.errors import ProviderError, Scope, Trouble
 
 _BELIEVED_S: Final = 300.0
+_PATIENCE_S: Final = 15.0
+"""Less than whoever asks waits for the server."""
 
 
 class UnusableCloudError(UnavailableError):
@@ -51,8 +53,7 @@ class Vetting:
                 said = f"{chosen.cloud} cannot be used: {error.message}"
                 hint = error.hint or f"trainway clouds check {chosen.cloud} says what is missing"
                 problem = problem or UnusableCloudError(said, hint=hint)
-                attempt = chosen.attempt()
-                blocks.append(block(attempt, error) or only_there(attempt))
+                blocks.append(Block(chosen.cloud, spot=True if error.spot_only else None))
             else:
                 return chosen
 
@@ -69,8 +70,9 @@ class Vetting:
         if now - self._good.get(cloud, -_BELIEVED_S) < _BELIEVED_S:
             return
         try:
-            await self._around.clouds.call(provider.check)
-        except ProviderError as error:
-            error.scope = Scope.CLOUD  # without credentials nothing works there
-            raise
+            async with asyncio.timeout(_PATIENCE_S):
+                await self._around.clouds.call(provider.check)
+        except TimeoutError:
+            said = f"it does not answer within {_PATIENCE_S:g} seconds"
+            raise ProviderError(said, trouble=Trouble.UNREACHABLE, scope=Scope.CLOUD) from None
         self._good[cloud] = now

@@ -116,5 +116,5 @@ def _gpus(source: Json, jobset: Json, count: float) -> Json:
 
 def _selectors(jobset: Json) -> list[Mapping[str, Any]]:
     """The labels of nodes that pods select by."""
-    specs = [job.pod.spec for job in replicated_jobs(jobset["spec"])]
-    return [spec.get("nodeSelector") or {} for spec in specs]
+    found = [job.pod.spec.get("nodeSelector") for job in replicated_jobs(jobset["spec"])]
+    return [labels for labels in found if isinstance(labels, dict)]
