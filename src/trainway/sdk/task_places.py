@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from trainway.api.task.infra import Infra
+from trainway.api.task.resources import Candidate
 from trainway.api.task.task import Task, read
 from trainway.api.task.task_file import TaskFile
 from trainway.errors import InvalidError
@@ -57,7 +58,8 @@ def task_places(tasks: Sequence[Task]) -> TaskPlaces:
 def for_place(file: TaskFile, on: str | None) -> TaskFile:
     """The file as it is for a place: of several candidates the first that names it counts.
 
-    On a cloud all that name it do, of which the cheapest machines are rented.
+    On a cloud all that name it do whose nodes are as large, since pods ask for what the first one
+    has; the cheapest machines are rented.
     """
     if on is None:
         return file
@@ -71,10 +73,18 @@ def _for_place(task: Task, on: str) -> Task:
     if len(candidates) == 1 or not fitting:
         return task
     resources = fitting[0].to_dict()
-    if len(fitting) > 1 and family_of(on).rents:
+    alike = [each for each in fitting if _amounts(each) == _amounts(fitting[0])]
+    if len(alike) > 1 and family_of(on).rents:
         how = "ordered" if task.resources.is_ordered else "any_of"
-        resources = {how: [each.to_dict() for each in fitting]}
+        resources = {how: [each.to_dict() for each in alike]}
     found = read({**task.to_dict(), "resources": resources})
     if found.task is None:
         raise InvalidError([str(error) for error in found.errors])
     return found.task
+
+
+def _amounts(candidate: Candidate) -> tuple[object, ...]:
+    """What pods request of a node."""
+    accelerator = candidate.accelerator
+    count = accelerator.count if accelerator is not None else 0
+    return count, candidate.cpus, candidate.memory

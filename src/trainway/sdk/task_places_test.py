@@ -73,10 +73,11 @@ def test_each_place_gets_the_candidate_that_is_for_it(on: str | None, cpus: int)
     assert (task.num_nodes, task.envs) == (2, {"A": "b"})
 
 
-def test_a_cloud_gets_all_candidates_that_are_for_it() -> None:
+def test_a_cloud_gets_all_candidates_that_are_for_it_and_as_large() -> None:
     text = (
         "run: x\nresources: {any_of: [{infra: aws, accelerators: A100:8},"
-        " {infra: aws, accelerators: H100:8, use_spot: true}, {infra: local}]}"
+        " {infra: aws, accelerators: H100:8, use_spot: true}, {infra: aws, accelerators: L4:1},"
+        " {infra: local}]}"
     )
     file = parse(text).file
     assert file is not None
