@@ -24,9 +24,11 @@ from trainway.backends.pool.site import Site
 from trainway.compiler.network import JobIdentity, Network
 from trainway.counting import counted
 from trainway.errors import ConflictError, TrainwayError
+from trainway.families.table import family_of
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
 
+_REPORTED: Final = 0.9
 _HOST: Final = "any"
 """Where all nodes are taken to be while it is seen what fits on them."""
 
@@ -134,7 +136,13 @@ def _working_directory(jobset: Json) -> str:
 
 
 def cluster_demand(demand: list[Json], source: Json, found: Kept) -> list[Json]:
-    """What a job takes of its cluster: a task that asks for no CPUs takes half of one."""
+    """What a job takes of its cluster: a task that asks for no CPUs takes half of one.
+
+    A rented machine reports less memory than its cloud says that it has, since its kernel keeps
+    some. A job that asks for all of it must fit all the same: nobody else is there.
+    """
+    if family_of(found.infra).rents:
+        demand = [{**item, "memory": int(item["memory"] * _REPORTED)} for item in demand]
     if source.get("kind") != "Task":
         return demand
     least = min(TASK_CPUS, float(found.amounts["cpus"]) or TASK_CPUS)

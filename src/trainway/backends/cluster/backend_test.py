@@ -94,6 +94,16 @@ def test_a_task_that_asks_for_nothing_takes_half_a_cpu(
     assert found["cpus"] == taken
 
 
+@pytest.mark.parametrize(("infra", "taken"), [("aws/us-east-1", 0.9), ("ssh/lab", 1.0)])
+@pytest.mark.parametrize("kind", ["Task", "TrainJob"])
+def test_a_job_that_asks_for_all_memory_fits_on_a_rented_machine(
+    infra: str, taken: float, kind: str
+) -> None:
+    demand = [{"pod": "node-0-0", "cpus": 1, "memory": 8 * GIB, "gpus": 0}]
+    (found,) = cluster_demand(demand, {"kind": kind}, kept(infra, cpus=2))
+    assert found["memory"] == int(8 * GIB * taken)
+
+
 def test_a_local_job_is_what_it_is_without_a_cluster(tmp_path: Path) -> None:
     found = backend(tmp_path, kept())
     network = found.network(JobIdentity("job", "default", "job"))

@@ -34,8 +34,6 @@ _PRODUCTS: Final = (
 """The labels of nodes that name a type of GPU, as pods select by them."""
 _MAKERS: Final = frozenset({"nvidia", "tesla", "amd", "instinct", "geforce"})
 _LARGE: Final = "80GB"
-_RESERVED: Final = 1.08
-"""A machine reports less memory than its cloud says that it has, since its kernel keeps some."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +62,9 @@ def machines_of(source: Json, jobset: Json, objects: Iterable[Json] = ()) -> Mac
         most = _each(max, [most, _each(sum, [largest, *(amounts[role] for role in beside)])])
     cpus, memory, gpus = most
     resources: Json = {"cpus": f"{cpus:g}+"} if cpus else {}
-    if memory:
-        resources["memory"] = f"{memory * _RESERVED / 2**30:.3g}+"
+    gibibytes = round(memory / 2**30, 3)
+    if gibibytes:
+        resources["memory"] = f"{gibibytes:g}+"
     return Machines(nodes, resources | (_gpus(source, jobset, gpus) if gpus else {}))
 
 

@@ -66,8 +66,9 @@ CASES = (
         "a-jobset",
         jobset("demo", pods=2, requests={"cpu": "1500m", "memory": "4Gi"}),
         2,
-        {"cpus": "1.5+", "memory": "4.32+"},
+        {"cpus": "1.5+", "memory": "4+"},
     ),
+    Case("a-little-memory-counts-nothing", jobset("demo", requests={"memory": "16Ki"}), 1),
     Case(
         "pods-that-run-later-need-no-machine",
         jobset("demo", requests={"cpu": "1"}, job={"parallelism": 2, "completions": 6}),
