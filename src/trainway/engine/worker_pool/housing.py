@@ -17,7 +17,7 @@ from trainway.engine.cluster.request import Launch
 from trainway.engine.ids import Ids
 from trainway.engine.intake import elements, prepare
 from trainway.engine.rental.choice import Chosen
-from trainway.engine.submission import Submission, at_places, parted
+from trainway.engine.submission import TASK_TYPE, Submission, at_places, parted, type_of
 from trainway.engine.worker_pool.deadline_pools import at_pools, pools_for
 from trainway.engine.worker_pool.job_pool import as_spot, machines_of_task, pool_name, task_of
 from trainway.engine.worker_pool.machines import Machines, machines_of
@@ -69,10 +69,7 @@ class Housing:
         """What is to be rented for each job of a submission, and what it is for."""
         if submission.pipeline or submission.search is not None:
             what = "a pipeline" if submission.pipeline else "a search"
-            raise UsageError(
-                f"{what} cannot have machines of {submission.backend} yet",
-                hint="make a worker pool there (trainway jobs pool apply), and run it with --pool",
-            )
+            raise _unhoused(what, submission.backend)
         first = elements(submission)[0] if submission.is_run else submission
         backend = self.registry.get(submission.backend)
         prepared = await prepare(first, backend)
@@ -80,12 +77,21 @@ class Housing:
         source, _ = parted(prepared.objects)
         task, jobset = task_of(source or {}), prepared.jobset
         name = prepared.name if prepared.name[:1].isalpha() else ""
+        if task is None and type_of(source or jobset) == TASK_TYPE:  # its setups differ
+            raise _unhoused("a job group", submission.backend)
         machines = (
             machines_of(source or jobset, jobset, prepared.companions)
             if task is None
             else machines_of_task(task)
         )
         return name, as_spot(machines) if submission.use_spot else machines
+
+
+def _unhoused(what: str, place: str) -> UsageError:
+    return UsageError(
+        f"{what} cannot have machines of {place} yet",
+        hint="make a worker pool there (trainway jobs pool apply), and run it with --pool",
+    )
 
 
 def led_by_own(submission: Submission) -> Submission:

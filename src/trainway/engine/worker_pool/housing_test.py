@@ -9,6 +9,8 @@ from unittest.mock import patch
 
 import pytest
 
+from trainway.api.task.task_file import parse
+from trainway.api.task.task_object import objects_of
 from trainway.backends.base import Backend
 from trainway.backends.testing import FakeBackend
 from trainway.engine.cluster.testing import ClusterWorld
@@ -185,6 +187,11 @@ def test_what_no_cloud_has_is_told_in_one_sentence(world: CloudWorld) -> None:
             await world.take("asw")
         with pytest.raises(NotFoundError, match="cannot rent machines of azure yet"):
             await world.take("azure")
+        group = parse("name: g\nexecution: parallel\n---\nname: a\nrun: x\n---\nname: b\nrun: y")
+        assert group.file is not None
+        (obj, *_) = objects_of(group.file, "g")
+        with pytest.raises(UsageError, match="a job group cannot have machines of aws yet"):
+            await world.take(job=obj)
         with pytest.raises(UsageError, match="at most a region and a zone may follow aws"):
             await world.take("aws/east/east-a/x")
 
