@@ -2,12 +2,15 @@
 
 import contextlib
 import json
+import re
 import shutil
 import subprocess
 import threading
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -69,12 +72,25 @@ class MotoCloud:
         return list(self._tell("calls"))
 
     def instances(self) -> list[dict[str, Any]]:
-        """All machines: id, region, zone, state, type, address, tags."""
+        """All machines: id, region, zone, state, type, address, tags, launch, reason of the end."""
         return list(self._tell("instances"))
 
     def living(self) -> list[dict[str, Any]]:
         """Those that cost something."""
         return [each for each in self.instances() if each["state"] != "terminated"]
+
+    def cost(self, prices: Mapping[str, str]) -> Decimal:
+        """What all machines that there ever were have cost, by the price of an hour in each zone.
+
+        AWS counts whole seconds, from the launch of a machine to the time in the reason of its end.
+        """
+        total = Decimal(0)
+        for each in self.instances():
+            (ended,) = re.findall(r"\((.*) UTC\)", each["reason"])
+            launched = datetime.fromisoformat(each["launched"]).replace(tzinfo=None, microsecond=0)
+            seconds = (datetime.fromisoformat(ended) - launched).total_seconds()
+            total += Decimal(prices[each["zone"]]) * Decimal(int(seconds)) / 3600
+        return total
 
     def groups(self) -> list[str]:
         """Names of the security and placement groups that somebody has made."""

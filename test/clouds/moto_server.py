@@ -256,6 +256,8 @@ class Front:
                 "type": each.instance_type,
                 "address": self._hosts.address(each) or "",
                 "tags": {tag["key"]: tag["value"] for tag in each.get_tags()},
+                "launched": each.launch_time.isoformat(),
+                "reason": each.state_transition_reason or "",
             }
             for region, backend in ec2_backends[DEFAULT_ACCOUNT_ID].items()
             for each in instances(backend)

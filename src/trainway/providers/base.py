@@ -157,6 +157,8 @@ class Machine:
     """Who one is there."""
     why: str = ""
     """Why it is in its state, in the cloud's words."""
+    launched: str = ""
+    """Since when it costs something, as an ISO 8601 time in UTC; empty: the cloud does not say."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,17 @@ class JobCredentials:
     variables: Mapping[str, str]
     """Variables of jobs, and the file that each names."""
     expires: datetime
+
+
+class TellsEnds(Protocol):
+    """A provider whose cloud says when machines have stopped or ended; others need not have it."""
+
+    def ends(self, region: str, machines: Sequence[str]) -> Mapping[str, str]:
+        """When each of them ceased to cost something, as an ISO 8601 time in UTC.
+
+        Those that run, and those that the cloud has forgotten, are left out.
+        """
+        ...
 
 
 def tags(request: GangRequest, rank: int) -> dict[str, str]:

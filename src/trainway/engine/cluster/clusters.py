@@ -65,10 +65,15 @@ class Clusters:
     def __init__(self, around: ClusterContext, agents: Callable[[], Agents]) -> None:
         self._around = around
         self._book = ClusterBook(around.ledger, agents, around.worker_changed)
-        self._rented = RentedClusters(self._book, around.office, lambda: time_text(around.clock()))
+        self._rented = RentedClusters(self._book, around.office)
         self._settling = Settling(around, self._book, self._rented)
         self._news = ClusterNews(self._book, around.schedule, self._rented.released)
         self._waking: set[str] = set()
+
+    @property
+    def book(self) -> ClusterBook:
+        """What is known of them."""
+        return self._book
 
     @property
     def agents(self) -> Agents:

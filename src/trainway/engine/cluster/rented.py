@@ -6,10 +6,10 @@ machines cannot be had is stopped, and says why: it costs nothing, and starting 
 
 import asyncio
 import json
+import logging
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from decimal import Decimal
 from typing import Any, Final
 
 from trainway.api.task import amounts
@@ -17,6 +17,7 @@ from trainway.api.task import resources as task_resources
 from trainway.api.task.infra import Infra
 from trainway.counting import counted
 from trainway.engine.background import Background
+from trainway.engine.backoff import Backoff
 from trainway.engine.cluster.agents import Agents, host_name
 from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.lending import LOOK_S, Lending
@@ -24,9 +25,8 @@ from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.engine.cluster.rented_hosts import forget_hosts, told_hosts
 from trainway.engine.cluster.shape import Shape
 from trainway.engine.cluster.unattended import ends_by_shutdown, explanation, terms
-from trainway.engine.costs.rate import rates_of
-from trainway.engine.costs.rental import Rental as RentalCost
-from trainway.engine.costs.rental import rented, returned
+from trainway.engine.costs.metering import metered
+from trainway.engine.costs.rate import Columns
 from trainway.engine.queue import GPUS
 from trainway.engine.rental.choice import Chosen
 from trainway.engine.rental.errors import NoOfferError
@@ -38,6 +38,7 @@ from trainway.engine.rental.terms import Terms
 from trainway.engine.rental.watch import ChangeKind, RentalChange
 from trainway.errors import (
     ConflictError,
+    DatabaseError,
     NotFoundError,
     TrainwayError,
     UnavailableError,
@@ -49,6 +50,8 @@ from trainway.json_types import Json
 from trainway.optimizer.request import TaskRequest, machine_images, request
 from trainway.providers.base import JobCredentials
 from trainway.providers.section import CloudSettings
+
+log = logging.getLogger(__name__)
 
 _BOOT_LIMIT_S: Final = 600.0
 """How long machines may take until ssh leads to them."""
@@ -70,12 +73,10 @@ class RentedClusters:
         self,
         book: ClusterBook,
         office: Callable[[], RentalOffice],
-        now: Callable[[], str],
         boot_limit_s: float = _BOOT_LIMIT_S,
     ) -> None:
         self._book = book
         self._office = office
-        self._now = now
         self._boot_limit_s = boot_limit_s
         self._background = Background()
         self._lending = Lending(book, self._job_credentials)
@@ -101,10 +102,8 @@ class RentedClusters:
             if record.name not in self._book.records:  # taken down meanwhile
                 await self._rentals.end(record.name)
                 raise ConflictError(f"cluster {record.name} was taken down")
-            begun = (
-                {} if _is_billed(record, rental) else rented(record, bill(rental), rental.changed)
-            )
-            await self._book.change(record.name, message="its machines are starting", **begun)
+            columns = await self._bill(record.name)
+            await self._book.change(record.name, message="its machines are starting", **columns)
             ours = [host_name(record.name, machine.rank) for machine in rental.machines]
             hosts = await self._hosts_of(record.pool)
             found = await self._agents.reach(record.pool, hosts, ours, self._boot_limit_s)
@@ -194,19 +193,36 @@ class RentedClusters:
         if not is_rented(record.infra):
             return
         known = self._rentals.find(record.name)
-        if known is None or known.state in ON_THE_WAY_OUT:
-            return
-        if stop and record.held and not await self._rentals.why_not_stopped(record.name):
-            await self._rentals.stop(record.name)
-        else:
-            await self._rentals.end(record.name)
-            forget_hosts(self._office().ssh_key(), self._rentals.all())
-        await self._cost_ends(record.name)
+        if known is not None and known.state not in ON_THE_WAY_OUT:
+            if stop and record.held and not await self._rentals.why_not_stopped(record.name):
+                await self._rentals.stop(record.name)
+            else:
+                await self._rentals.end(record.name)
+                forget_hosts(self._office().ssh_key(), self._rentals.all())
+        await self._note_bill(record.name)
 
-    async def _cost_ends(self, name: str) -> None:
+    async def _note_bill(self, name: str) -> None:
+        """Write what a cluster costs, now or as soon as it can be."""
+        try:
+            columns = await self._bill(name)
+        except DatabaseError as error:
+            log.warning("cluster %s: what it costs is written later: %s", name, error)
+            self._background.spawn(self._note_bill_later(name))
+            return
+        if columns and name in self._book.records:
+            await self._book.note(name, **columns)
+
+    async def _note_bill_later(self, name: str) -> None:
+        await Backoff().wait()
+        await self._note_bill(name)
+
+    async def _bill(self, name: str) -> Columns:
+        """What of its bill is to be written, as the ledger has its machines."""
         record = self._book.records.get(name)
-        if record is not None:
-            await self._book.note(name, **returned(record, self._now()))
+        if record is None:
+            return {}
+        rentals = await self._rentals.all_of(name, record.launched)
+        return metered(self._book.records.get(name, record), rentals)
 
     async def refuse_stop(self, record: ClusterRecord) -> None:
         """Raise for a cluster whose machines can only be given back."""
@@ -234,6 +250,7 @@ class RentedClusters:
             when = f" at {change.at}" if change.at else ""
             verb = "takes back" if change.kind is ChangeKind.NOTICE else "has taken back"
             await self._book.note(name, message=f"{rental.cloud} {verb} {which}{when}{why}")
+            await self._note_bill(name)
             return
         with suppress(TrainwayError):  # config.yaml may be broken now
             why += explanation(record, await self._unattended(record, rental))
@@ -243,7 +260,7 @@ class RentedClusters:
             await self._agents.ask(record.pool, "release", name, stop=True, message=message)
         columns = {"state": State.STOPPED, "devices": "", "placed": "[]", "message": message}
         await self._book.note(name, **columns)
-        await self._cost_ends(name)
+        await self._note_bill(name)
 
     async def released(self, record: ClusterRecord) -> None:
         """A cluster has stopped by itself, or is gone: so are its machines.
@@ -276,6 +293,9 @@ class RentedClusters:
                 await self._rentals.end(rental.cluster)
             elif record.state == State.STOPPED and rental.state is RentalState.RUNNING:
                 await self.release(record, stop=True)
+        for record in list(self._book.records.values()):
+            if is_rented(record.infra):  # a server may have been killed before it wrote the bill
+                await self._note_bill(record.name)
 
     def view(self, record: ClusterRecord) -> Json | None:
         """What is rented for a cluster, as the API shows it."""
@@ -342,25 +362,6 @@ def _devices(hosts: list[Json]) -> Json:
     """The GPUs of each node, which has all of its machine."""
     nodes = enumerate(hosts)
     return {f"node-{index}": {GPUS: list(host.get("gpus") or ())} for index, host in nodes}
-
-
-def bill(rental: Rental) -> RentalCost:
-    """What is to be paid for a rental."""
-    full = rental.on_demand_price
-    return RentalCost(
-        infra=rental.infra,
-        instance_type=rental.instance_type,
-        nodes=rental.nodes,
-        hourly=rental.price / rental.nodes,
-        is_spot=rental.spot,
-        on_demand=Decimal(full) / rental.nodes if full else None,
-    )
-
-
-def _is_billed(record: ClusterRecord, rental: Rental) -> bool:
-    """Whether it is written already what the machines cost since they run."""
-    rates = rates_of(record.rates)
-    return bool(rates) and rates[-1].since == rental.changed
 
 
 def rental_view(rental: Rental) -> Json:

@@ -3,16 +3,16 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar, cast
 
 from trainway.engine.rental.record import Attempt
 from trainway.errors import TrainwayError
 from trainway.providers import registry
-from trainway.providers.base import Ability, Identity, Provider
+from trainway.providers.base import Ability, Identity, Provider, TellsEnds
 from trainway.providers.errors import ProviderError, Scope, Trouble
 
 log = logging.getLogger(__name__)
@@ -89,6 +89,18 @@ class Clouds:
             except Exception as error:
                 raise _unexpected(error, Scope.CLOUD) from error
         return self._providers[cloud]
+
+    async def ends(
+        self, provider: Provider, region: str, machines: Sequence[str]
+    ) -> Mapping[str, str]:
+        """When machines have stopped or ended, as far as their cloud says it."""
+        if not machines or not hasattr(provider, "ends"):
+            return {}
+        try:
+            return await self.call(cast("TellsEnds", provider).ends, region, machines)
+        except ProviderError as error:
+            log.info("%s does not say when machines have ended: %s", provider.cloud, error)
+            return {}
 
     async def check(self, cloud: str) -> Checked:
         """See who we are at a cloud, and where we may have machines."""

@@ -5,11 +5,11 @@ Every step may be repeated, by another server too: it looks first at what is the
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.context import RentalContext
+from trainway.engine.rental.meter import ON, metered
 from trainway.engine.rental.record import IN_THE_MAKING, Rental, RentalState, RentedMachine, rented
 from trainway.providers.base import COSTS_NOTHING, Machine, MachineState
 from trainway.providers.errors import ProviderError, Scope, Trouble
@@ -18,7 +18,6 @@ _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 5.0
 _PATIENCE_S: Final = 600.0
 """How long machines may take to come to a state."""
-_ON_THE_WAY_UP: Final = frozenset({MachineState.STARTING, MachineState.RUNNING})
 
 
 class Gangs:
@@ -49,7 +48,7 @@ class Gangs:
         provider = await self._clouds.provider(rental.cloud)
         async with self._lock(rental):
             self._check(rental)
-            running = [each.id for each in await self._find(rental) if each.state in _ON_THE_WAY_UP]
+            running = [each.id for each in await self._find(rental) if each.state in ON]
             if running:
                 await self._clouds.call(provider.stop, rental.region, running)
         return await self._until(
@@ -69,7 +68,7 @@ class Gangs:
                     scope=Scope.CLOUD,
                     hint="take the cluster down and launch it again",
                 )
-            stopped = [each.id for each in found if each.state not in _ON_THE_WAY_UP]
+            stopped = [each.id for each in found if each.state not in ON]
             if stopped:
                 await self._clouds.call(provider.start, rental.region, stopped)
         return await self._until_up(rental)
@@ -80,13 +79,17 @@ class Gangs:
             return ()
         provider = await self._clouds.provider(rental.cloud)
         known = {each.id for each in rental.machines}
+        machines = {each.id: each for each in rental.machines}
+        asked = ""
         async with self._lock(rental):
             for pause_s in _pauses():
-                found = {each.id for each in await self._find(rental)}
+                there = rented(await self._find(rental))
+                machines = {each.id: each for each in there} | machines
+                found = {each.id for each in there}
                 if not known | found:
                     break
                 await self._clouds.call(provider.end, rental.region, sorted(known | found))
-                known = set()
+                known, asked = set(), asked or self._book.now
                 if not found:
                     break
                 await self._around.pause(pause_s)
@@ -97,7 +100,9 @@ class Gangs:
             if not self._is_used_by_another(rental):
                 owner = rental.gang.owner
                 await self._clouds.call(provider.release, rental.region, owner, rental.cluster)
-        return [replace(each, state=MachineState.ENDED) for each in rental.machines]
+        running = [each.id for each in machines.values() if not each.ended]
+        ends = await self._clouds.ends(provider, rental.region, running)
+        return metered(list(machines.values()), (), ends, asked or self._book.now)
 
     def _is_used_by_another(self, rental: Rental) -> bool:
         """Whether the cluster has other machines in the region, with which it shares the rest."""
@@ -118,7 +123,7 @@ class Gangs:
         seen: set[str] = set()
 
         def are_up(found: Sequence[Machine]) -> bool:
-            alive = {each.id for each in found if each.state in _ON_THE_WAY_UP}
+            alive = {each.id for each in found if each.state in ON}
             if seen - alive:
                 raise ProviderError(
                     f"{rental.place}: a machine was taken away while it started",
@@ -138,9 +143,15 @@ class Gangs:
             self._check(rental)
             found = await self._find(rental)
             if is_reached(found):
-                return rented(found)
+                return await self._metered(rental, found)
             await self._around.pause(pause_s)
         raise _too_slow(rental, "become ready" if rental.state in IN_THE_MAKING else "follow")
+
+    async def _metered(self, rental: Rental, found: Sequence[Machine]) -> Sequence[RentedMachine]:
+        provider = await self._clouds.provider(rental.cloud)
+        off = [each.id for each in found if each.state not in ON]
+        ends = await self._clouds.ends(provider, rental.region, off)
+        return metered(rental.machines, rented(found), ends, self._book.now)
 
     def _check(self, rental: Rental) -> None:
         """Go on only while what was asked for is still wanted."""

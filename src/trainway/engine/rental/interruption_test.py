@@ -7,7 +7,7 @@ import pytest
 
 from trainway.engine.rental.interruption import avoided, interruption
 from trainway.engine.rental.record import Rental, RentalState, RentedMachine
-from trainway.engine.rental.watch import ChangeKind, seen
+from trainway.engine.rental.watch import ChangeKind, Found, seen
 from trainway.engine.times import time_text
 from trainway.optimizer.request import Block
 from trainway.providers.base import Machine, MachineState, Notice, Place
@@ -67,7 +67,7 @@ def machine(state: MachineState = MachineState.RUNNING) -> Machine:
 
 def test_a_notice_is_told_once_and_stays_with_the_machine() -> None:
     at = "2026-11-18T12:02:00Z"
-    first = seen(SPOT, [machine()], [Notice("i-0", at, "no room")], NOW)
+    first = seen(SPOT, Found([machine()], [Notice("i-0", at, "no room")]), time_text(NOW))
     assert [change.kind for change in first.changes] == [ChangeKind.NOTICE]
     found = interruption(first.rental)
     assert found is not None
@@ -75,19 +75,19 @@ def test_a_notice_is_told_once_and_stays_with_the_machine() -> None:
         at,
         f"aws takes back i-0 at {at} (p5 (spot) on aws/east/east-a): no room",
     )
-    again = seen(first.rental, [machine()], [Notice("i-0", at, "no room")], NOW)
+    again = seen(first.rental, Found([machine()], [Notice("i-0", at, "no room")]), time_text(NOW))
     assert not again.changes
     assert interruption(again.rental) == found
 
 
 def test_a_notice_without_a_time_leaves_half_a_minute() -> None:
-    found = interruption(seen(SPOT, [machine()], [Notice("i-0", "")], NOW).rental)
+    found = interruption(seen(SPOT, Found([machine()], [Notice("i-0", "")]), time_text(NOW)).rental)
     assert found is not None
     assert found.until == time_text(NOW + timedelta(seconds=30))
 
 
 @pytest.mark.parametrize("spot", [True, False])
 def test_a_spot_machine_that_is_gone_was_taken(spot: bool) -> None:
-    after = seen(replace(SPOT, spot=spot), [], [], NOW)
+    after = seen(replace(SPOT, spot=spot), Found([], []), time_text(NOW))
     assert [change.kind for change in after.changes] == [ChangeKind.ENDED]
     assert (interruption(after.rental) is not None) is spot

@@ -62,6 +62,12 @@ class RentedMachine:
     ssh_port: int = 22
     user: str = ""
     state: str = MachineState.STARTING
+    launched: str = ""
+    """Since when it costs something."""
+    ended: str = ""
+    """When it stopped or ended, and ceased to; empty: it still does."""
+    before: Sequence[tuple[str, str]] = ()
+    """When else it cost something, from and to, before it was started again."""
     taken: str = ""
     """When its cloud takes it back, or did, as an ISO 8601 time in UTC; empty: it does not."""
     why: str = ""
@@ -159,6 +165,7 @@ def rented(machines: Sequence[Machine]) -> tuple[RentedMachine, ...]:
             each.ssh_port,
             each.user,
             each.state,
+            each.launched,
         )
         for each in sorted(machines, key=lambda machine: (machine.rank, machine.id))
     )

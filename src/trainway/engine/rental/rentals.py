@@ -85,6 +85,11 @@ class Rentals:
         """All rentals that have not ended, oldest first."""
         return self._book.all()
 
+    async def all_of(self, cluster: str, since: str) -> list[Rental]:
+        """All that a cluster has or had since then, oldest first."""
+        ledger = self._around.ledger
+        return await ledger.call(ledger.store.rentals.of_cluster, cluster, since)
+
     async def rent(
         self, cluster: str, wanted: TaskRequest, terms: Terms, told: Told | None = None
     ) -> Rental:

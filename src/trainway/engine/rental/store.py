@@ -36,6 +36,13 @@ class RentalStore:
         with self._engine.connect() as connection:
             return [_rental(row._asdict()) for row in connection.execute(query)]
 
+    def of_cluster(self, cluster: str, since: str) -> list[Rental]:
+        """All of a cluster that were asked for since then, also what has ended, oldest first."""
+        is_meant = (RENTALS.c.cluster == cluster) & (RENTALS.c.created >= since)
+        query = select(*_ALL).where(is_meant).order_by(RENTALS.c.token)
+        with self._engine.connect() as connection:
+            return [_rental(row._asdict()) for row in connection.execute(query)]
+
     def change(self, put: Sequence[Rental], forget: Iterable[str] = ()) -> None:
         """Write rows as they are now, and forget others, all or nothing."""
         gone = [*forget, *(rental.token for rental in put)]
@@ -52,8 +59,13 @@ def _row(rental: Rental) -> dict[str, Any]:
     return row
 
 
+def _machine(kept: dict[str, Any]) -> RentedMachine:
+    kept["before"] = tuple((start, end) for start, end in kept.get("before", ()))
+    return RentedMachine(**kept)
+
+
 def _rental(row: dict[str, Any]) -> Rental:
     row["state"] = RentalState(row["state"])
-    row["machines"] = tuple(RentedMachine(**each) for each in json.loads(row["machines"]))
+    row["machines"] = tuple(map(_machine, json.loads(row["machines"])))
     row["history"] = tuple(Attempt(**each) for each in json.loads(row["history"]))
     return Rental(**row)

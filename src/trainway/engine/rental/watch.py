@@ -4,13 +4,15 @@ Pure: a rental and what its cloud shows of it give what has changed.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
+from trainway.engine.rental.meter import ON, metered
 from trainway.engine.rental.record import Rental, RentalState, RentedMachine, rented
 from trainway.engine.times import time_text
+from trainway.jobset.status import moment
 from trainway.providers.base import COSTS_NOTHING, Machine, MachineState, Notice
 
 _LEAST_WARNING: Final = timedelta(seconds=30)
@@ -52,13 +54,30 @@ class Seen:
     changes: Sequence[RentalChange] = ()
 
 
-def seen(
-    rental: Rental, machines: Sequence[Machine], notices: Sequence[Notice], at: datetime
-) -> Seen:
+def not_on(rental: Rental, machines: Sequence[Machine]) -> list[str]:
+    """Machines that cost something, as far as was known, and do not any more."""
+    on = {each.id for each in machines if each.state in ON}
+    return [each.id for each in rental.machines if not each.ended and each.id not in on]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a cloud shows."""
+
+    machines: Sequence[Machine]
+    notices: Sequence[Notice] = ()
+    ends: Mapping[str, str] = field(default_factory=dict)
+    """When machines have stopped or ended, where the cloud says so."""
+
+
+def seen(rental: Rental, found: Found, at: str) -> Seen:
     """What has become of a rental that was to run, at that time."""
-    there = {each.id: each for each in machines if each.state not in COSTS_NOTHING}
-    found = tuple(_as_seen(each, there.get(each.id)) for each in rental.machines)
-    now = tuple(_taken(rental, each, {it.machine: it for it in notices}, at) for each in found)
+    ours = {each.id for each in rental.machines}
+    alive_there = [each for each in found.machines if each.state not in COSTS_NOTHING]
+    there = {each.id: each for each in alive_there if each.id in ours}
+    notices = {each.machine: each for each in found.notices}
+    met = metered(rental.machines, rented(list(there.values())), found.ends, at)
+    now = tuple(_taken(rental, each, notices, at) for each in met)
     was = {each.id: each.state for each in rental.machines}
     gone = [each.id for each in now if _is_gone(each) and was[each.id] != each.state]
     alive = [each for each in now if not _is_gone(each)]
@@ -82,24 +101,20 @@ def seen(
     return Seen(after, changes)
 
 
-def _as_seen(known: RentedMachine, found: Machine | None) -> RentedMachine:
-    if found is None:
-        return replace(known, state=MachineState.ENDED)
-    return replace(rented([found])[0], taken=known.taken, why=known.why)
-
-
 def _taken(
-    rental: Rental, machine: RentedMachine, notices: Mapping[str, Notice], at: datetime
+    rental: Rental, machine: RentedMachine, notices: Mapping[str, Notice], at: str
 ) -> RentedMachine:
     """With when its cloud takes it: as it says, or just now, if a spot machine is simply gone."""
     if machine.taken:
         return machine
     if _is_gone(machine):
-        return replace(machine, taken=time_text(at)) if rental.spot else machine
+        return replace(machine, taken=at) if rental.spot else machine
     notice = notices.get(machine.id)
     if notice is None:
         return machine
-    return replace(machine, taken=notice.at or time_text(at + _LEAST_WARNING), why=notice.why)
+    return replace(
+        machine, taken=notice.at or time_text(moment(at) + _LEAST_WARNING), why=notice.why
+    )
 
 
 def _is_gone(machine: RentedMachine) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from trainway.engine.background import Background
@@ -11,9 +12,9 @@ from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
 from trainway.engine.rental.steps import Steps
-from trainway.engine.rental.watch import RentalChange, Seen, seen
+from trainway.engine.rental.watch import Found, RentalChange, Seen, not_on, seen
 from trainway.errors import DatabaseError
-from trainway.providers.base import Ability, Machine, Notice
+from trainway.providers.base import Ability
 from trainway.providers.errors import ProviderError
 
 log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class Watcher:
         self, cloud: str, region: str, rentals: Sequence[Rental]
     ) -> list[RentalChange]:
         try:
-            machines, notices = await self._found(cloud, region, rentals)
+            found = await self._found(cloud, region, rentals)
         except ProviderError as error:
             log.warning("machines in %s/%s cannot be seen: %s", cloud, region, error)
             return []
@@ -88,27 +89,27 @@ class Watcher:
             now = self._book.get(rental.token)
             if now is None or now.state is not RentalState.RUNNING:
                 continue  # somebody has changed it meanwhile
-            ours = [each for each in machines if each.token == rental.token]
-            found = seen(now, ours, notices, self._around.clock())
+            ours = [each for each in found.machines if each.token == rental.token]
+            after = seen(now, replace(found, machines=ours), self._book.now)
             try:
-                await self._note(now, found)
+                await self._note(now, after)
             except SupersededError:
                 continue
-            changes += found.changes
+            changes += after.changes
         return changes
 
-    async def _found(
-        self, cloud: str, region: str, rentals: Sequence[Rental]
-    ) -> tuple[list[Machine], list[Notice]]:
+    async def _found(self, cloud: str, region: str, rentals: Sequence[Rental]) -> Found:
         clouds = self._around.clouds
         provider = await clouds.provider(cloud)
         owner = rentals[0].gang.owner
         machines = await clouds.call(provider.find, region, owner)
+        off = [name for rental in rentals for name in not_on(rental, machines)]
+        ends = await clouds.ends(provider, region, off)
         on_spot = {each.id for rental in rentals if rental.spot for each in rental.machines}
         asked = sorted(on_spot & {each.id for each in machines})
         if not asked or Ability.SPOT_NOTICE in provider.missing():
-            return machines, []
-        return machines, await clouds.call(provider.notices, region, asked)
+            return Found(machines, [], ends)
+        return Found(machines, await clouds.call(provider.notices, region, asked), ends)
 
     async def _note(self, before: Rental, found: Seen) -> None:
         if found.rental != before:

@@ -1,5 +1,6 @@
 """What EC2 answers, as machines, subnets and notices of ours."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -25,6 +26,8 @@ STATES: Final[Mapping[str, MachineState]] = {
 }
 WARNED: Final = timedelta(minutes=2)
 """How long before its end a spot machine is told."""
+_WHEN: Final = re.compile(r"\((\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) (?:GMT|UTC)\)")
+"""When a state changed, in its reason: `User initiated (2026-11-18 12:00:00 GMT)`."""
 ENDING_CODES: Final = frozenset({"marked-for-termination", "marked-for-stop"})
 
 
@@ -50,7 +53,21 @@ def machine(region: str, answer: Mapping[str, Any]) -> Machine:
         private_address=answer.get("PrivateIpAddress") or "",
         user=tags.get(USER_TAG, DEFAULT_USER),
         why=(answer.get("StateReason") or {}).get("Message", ""),
+        launched=_launched(answer),
     )
+
+
+def _launched(answer: Mapping[str, Any]) -> str:
+    at = answer.get("LaunchTime")
+    return at.astimezone(UTC).isoformat() if isinstance(at, datetime) else ""
+
+
+def ended(answer: Mapping[str, Any]) -> str:
+    """When an instance stopped or ended; empty: it did not, or EC2 does not say when."""
+    if answer.get("State", {}).get("Name") in ("pending", "running"):
+        return ""
+    found = _WHEN.search(answer.get("StateTransitionReason") or "")
+    return f"{found[1]}T{found[2]}+00:00" if found else ""
 
 
 def instances(reservations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

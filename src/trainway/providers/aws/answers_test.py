@@ -3,9 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from trainway.providers.aws.answers import (
     STATES,
     Subnet,
+    ended,
     machine,
     notices,
     one_for_each_zone,
@@ -26,6 +29,7 @@ def test_a_machine_says_what_it_is() -> None:
         "Placement": {"AvailabilityZone": "us-east-1a"},
         "PublicIpAddress": "192.0.2.7",
         "PrivateIpAddress": "10.0.0.7",
+        "LaunchTime": datetime(2026, 11, 18, 11, 0, 5, tzinfo=UTC),
         "Tags": [
             {"Key": "trainway-token", "Value": "t1"},
             {"Key": "trainway-cluster", "Value": "train"},
@@ -45,7 +49,22 @@ def test_a_machine_says_what_it_is() -> None:
         private_address="10.0.0.7",
         user="dev",
         why="taken",
+        launched="2026-11-18T11:00:05+00:00",
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "when"),
+    [
+        ("terminated", "User initiated (2026-11-18 12:00:07 GMT)", "2026-11-18T12:00:07+00:00"),
+        ("stopped", "User initiated (2026-11-18 12:00:07 UTC)", "2026-11-18T12:00:07+00:00"),
+        ("running", "User initiated (2026-11-18 12:00:07 GMT)", ""),
+        ("terminated", "Server.SpotInstanceTermination", ""),
+        ("terminated", None, ""),
+    ],
+)
+def test_a_machine_says_when_it_ended(state: str, reason: str | None, when: str) -> None:
+    assert ended({"State": {"Name": state}, "StateTransitionReason": reason}) == when
 
 
 def test_a_bare_answer_is_no_error() -> None:

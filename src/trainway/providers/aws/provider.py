@@ -135,6 +135,12 @@ class AwsProvider:
                 scope=Scope.NONE,
             )
 
+    def ends(self, region: str, machines: Sequence[str]) -> Mapping[str, str]:
+        """EC2 remembers ended machines for about an hour."""
+        filters = [{"Name": "instance-id", "Values": list(machines)}]
+        found = self._instances(region, filters) if machines else []
+        return {each["InstanceId"]: at for each in found if (at := answers.ended(each))}
+
     def release(self, region: str, owner: str, cluster: str) -> None:
         """Its firewall and its placement group."""
         self._network.release(region, owner, cluster)
