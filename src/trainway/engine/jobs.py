@@ -22,6 +22,7 @@ from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.cancellation import cancel_all
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.context import ClusterContext
+from trainway.engine.cluster.spending import Spending
 from trainway.engine.costs.costs import Costs
 from trainway.engine.deletion import Deletion
 from trainway.engine.export.exporter import Exporter
@@ -138,7 +139,10 @@ class Engine:
             self._house,
         )
         self._prices = prices
-        self.costs = Costs(self._ledger, clock, self._live, prices, self.notifier.announced)
+        spending = Spending(self.clusters, lambda: self.worker_pools)
+        self.costs = Costs(
+            self._ledger, clock, self._live, prices, self.notifier.announced, spending
+        )
         choosing = ChoosingContext(self._ledger, self.moves, self.offers, request, self._bring)
         self._choosing = Choosing(choosing)
         self.worker_pools = WorkerPools(
@@ -162,6 +166,7 @@ class Engine:
             worker_changed=self._look_at_workers,
             starts=self._around.starts,
             office=lambda: self.rental_office,
+            admit=self._admit,
         )
 
     def _look_at_workers(self) -> None:
@@ -174,8 +179,11 @@ class Engine:
     def _free_workers(self, backend: str) -> FreeWorkers:
         return self.worker_pools.free(backend)
 
+    def _admit(self, labels: Mapping[str, str]) -> None:
+        self.costs.budgets.admit(labels)
+
     async def _labelled(self, prepared: Prepared, backend: str) -> Prepared:
-        self.costs.budgets.admit(prepared.labels)
+        self._admit(prepared.labels)
         return await self.worker_pools.labelled(prepared, backend)
 
     async def start(self) -> None:

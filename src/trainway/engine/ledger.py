@@ -81,6 +81,8 @@ class Ledger:
         self.bills = Bills()
         self.repriced: list[Callable[[], Awaitable[None]]] = []
         """Called when prices have become other ones."""
+        self.forgotten: list[Callable[[SpentJob], None]] = []
+        """Called with what clusters had cost that are forgotten."""
         self._thread = ThreadPoolExecutor(1, "store")
 
     def call(

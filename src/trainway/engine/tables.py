@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0026"
+HEAD: Final = "0030"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -213,6 +213,8 @@ CLUSTERS: Final = Table(
     Column("worker_pool", String(63), nullable=False, server_default=""),
     Column("rates", Text, nullable=True),
     Column("runs", Text, nullable=True),
+    Column("labels", Text, nullable=False, server_default="{}"),
+    Column("budget", Text, nullable=True),
 )
 
 WORKER_POOLS: Final = Table(

@@ -1,4 +1,5 @@
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from click.testing import CliRunner, Result
 from trainway.cli import cluster_connection
 from trainway.cli.app import app
 from trainway.json_types import Json
+from trainway.sdk.submitter import user_label
 from trainway.sdk.testing import FakeServer
 
 TASK = """
@@ -56,6 +58,14 @@ def ends(fake: FakeServer, phase: str) -> None:
     fake.on_submit = end
 
 
+def test_launch_says_whose_a_cluster_is_and_what_it_may_cost(fake: FakeServer) -> None:
+    result = invoke("launch", "-d", "-c", "dev", "--max-cost", "50", "--label", "team=nlp", "true")
+    assert result.exit_code == 0
+    (wanted,) = posted(fake, "/clusters")
+    assert (wanted["max_cost"], wanted["labels"]["team"]) == (50.0, "nlp")
+    assert invoke("launch", "-d", "-c", "dev", "--max-cost", "0", "true").exit_code == 2
+
+
 def test_launch_makes_a_cluster_as_the_task_wants_it(fake: FakeServer) -> None:
     result = invoke("launch", "-d", "-c", "dev", "task.yaml", "-i", "10", "--down")
     assert (result.exit_code, result.stdout) == (0, "dev 1\n")
@@ -74,6 +84,7 @@ def test_launch_makes_a_cluster_as_the_task_wants_it(fake: FakeServer) -> None:
         "down": True,
         "retry_until_up": False,
         "slurm": {},
+        "labels": user_label(os.environ),
     }
     assert task_of(fake) == {
         "name": "train",

@@ -1,5 +1,6 @@
 """`trainway launch`: a task on a cluster, which is made if there is none."""
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any, Final
@@ -31,6 +32,7 @@ from trainway.sdk.cluster_submission import number_of, submit
 from trainway.sdk.cluster_tasks import ClusterTask
 from trainway.sdk.job_labels import parse_labels
 from trainway.sdk.slurm_options import parsed
+from trainway.sdk.submitter import user_label
 
 _HELP: Final = """Run a task on a cluster, and make the cluster if there is none.
 
@@ -69,6 +71,11 @@ error, 2 wrong usage, 3 something was not found.
     help="Where machines are rented: go on asking until a cloud has them.",
 )  # fmt: skip
 @spot_option
+@click.option(
+    "--max-cost", type=click.FloatRange(0, 1e9, min_open=True), metavar="DOLLARS",
+    help="How much the cluster may cost. At 80 % somebody is told, and when all is spent, it is"
+    " taken down. For a cluster that is there already, this replaces its limit.",
+)  # fmt: skip
 @yes_option
 @click.option("--no-setup", is_flag=True, help="Do not run the setup of the task.")
 @click.option("--fast", is_flag=True, help="Do not run the setup if the cluster is already up.")
@@ -92,6 +99,10 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> in
         "retry_until_up": options["retry_until_up"],
         "slurm": {**task.slurm(options["infra"]), **parsed(options["slurm"])},
     }
+    labels = parse_labels(options["labels"])
+    wanted["labels"] = {**user_label(os.environ), **labels}
+    if options["max_cost"] is not None:
+        wanted["max_cost"] = options["max_cost"]
     known = _known(rest, options["cluster"])
     if options["dryrun"]:
         _say(rest.launch({**wanted, "dry_run": True}), "would be")
@@ -105,7 +116,6 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> in
     if known is None:
         _say(cluster, "is")
     with_setup = not options["no_setup"] and not (options["fast"] and is_up)
-    labels = parse_labels(options["labels"])
     return run(rest, cluster, task, with_setup=with_setup, detach=options["detach"], labels=labels)
 
 

@@ -6,19 +6,24 @@ is theirs to keep: it is written as soon as that is possible.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from trainway.engine.background import Background
 from trainway.engine.backoff import Backoff
 from trainway.engine.cluster.agents import Agents, kept
 from trainway.engine.cluster.name import unknown
 from trainway.engine.cluster.record import ClusterRecord
+from trainway.engine.costs.spent_job import SpentJob
 from trainway.engine.ledger import Ledger
+from trainway.engine.notify.outbox import NewNotice
 from trainway.errors import DatabaseError
 
 log = logging.getLogger(__name__)
+
+Announcement: TypeAlias = Callable[[], Sequence[NewNotice]]
+"""What is to be told, asked for in the moment in which it is written."""
 
 
 class ClusterBook:
@@ -78,7 +83,13 @@ class ClusterBook:
         # Shielded, since whoever waits may be cancelled, and what is written counts.
         await asyncio.shield(self._background.spawn(self._change(name, columns)))
 
-    async def _change(self, name: str, columns: Mapping[str, object]) -> None:
+    async def announce(self, name: str, tell: Announcement, **columns: object) -> None:
+        """The same, with what is told of it."""
+        await asyncio.shield(self._background.spawn(self._change(name, columns, tell)))
+
+    async def _change(
+        self, name: str, columns: Mapping[str, object], tell: Announcement = tuple
+    ) -> None:
         if name not in self.records:
             return
         changed = self.records[name].changed(columns)
@@ -86,7 +97,7 @@ class ClusterBook:
         if not columns:
             return
         changed = self.records[name].changed(columns)
-        writing = self._ledger.call(self._write, changed, columns)
+        writing = self._ledger.call(self._write, changed, columns, tell())
         await self._ledger.settled(writing, partial(self._is_written, changed, columns))
         if name in self.records:
             self.records[name] = self.records[name].changed(columns)
@@ -107,9 +118,13 @@ class ClusterBook:
         """Remove a record, if it is there."""
         if name not in self.records:
             return
-        removing = self._ledger.call(self._remove, name)
+        spent = self._ledger.bills.spent(self.records[name])
+        removing = self._ledger.call(self._remove, name, spent)
         await self._ledger.settled(removing, lambda: not self._has(name))
         gone = self.records.pop(name, None)
+        if gone is not None and spent is not None:
+            for hear in self._ledger.forgotten:
+                hear(spent)
         if gone is not None and gone.worker_pool:
             self._worker_changed()
 
@@ -153,15 +168,19 @@ class ClusterBook:
                 self.agents.forget(record.name)
             raise
 
-    def _write(self, record: ClusterRecord, columns: Mapping[str, object]) -> None:
-        self._store.update(record.name, columns)
+    def _write(
+        self,
+        record: ClusterRecord,
+        columns: Mapping[str, object],
+        notices: Sequence[NewNotice],
+    ) -> None:
+        self._store.update(record.name, columns, notices)
         if "state" in columns:
             try:
                 self.agents.keep(kept(record))
             except OSError as error:
                 log.warning("cluster %s: its state is not kept: %s", record.name, error)
 
-    def _remove(self, name: str) -> None:
-        gone = self.records.get(name)
-        self._store.remove(name, None if gone is None else self._ledger.bills.spent(gone))
+    def _remove(self, name: str, spent: SpentJob | None) -> None:
+        self._store.remove(name, spent)
         self.agents.forget(name)

@@ -33,6 +33,7 @@ from trainway.engine.cluster.request import (
     infra_of,
     is_at,
     is_stoppable,
+    labels_text,
     stored,
 )
 from trainway.engine.cluster.settling import Settling
@@ -179,6 +180,7 @@ class Clusters:
 
     async def planned(self, request: Launch) -> ClusterRecord:
         """The cluster that a request would make; raises why there can be none."""
+        self._around.admit(request.labels)
         wanted = cluster_shape.read(request.nodes, request.resources or {})
         infra = infra_of(self.agents, request.infra, wanted)
         name = check_name(request.name) if request.name else generated_name(self._records)
@@ -196,6 +198,8 @@ class Clusters:
             autostop=json.dumps(autostop) if autostop else "",
             launched=time_text(self._around.clock()),
             worker_pool=request.worker_pool,
+            labels=labels_text(request.labels),
+            budget=request.budget,
         )
         await self._rented.check(record)
         return record
@@ -212,6 +216,8 @@ class Clusters:
             )
         if request.dry_run:
             return self._view(record)
+        if request.budget is not None:
+            await self._book.change(record.name, budget=request.budget)
         if request.idle_minutes is not None or request.down:
             minutes = request.idle_minutes or 0
             await self.autostop(record.name, minutes, down=request.down)
@@ -278,6 +284,7 @@ class Clusters:
         if minutes is not None or down:
             await self.autostop(name, minutes or 0, down=down)
         if record.state == State.STOPPED:
+            self._around.admit(record.label_map)
             async with self._wish(record, "it is being started"):
                 if not is_rented(record.infra):
                     await self.agents.ask(record.pool, "start", name)

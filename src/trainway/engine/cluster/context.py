@@ -1,7 +1,7 @@
 """What the clusters of a server need of its engine, which knows nothing of clusters otherwise."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NoReturn
@@ -39,5 +39,7 @@ class ClusterContext:
     """Called when a cluster that is a worker of a worker pool has changed, or is gone."""
     starts: StartPolicy = USUAL
     """When an agent is asked again that could not be started."""
+    admit: Callable[[Mapping[str, str]], None] = lambda _: None
+    """Raises for labels of which a budget has nothing left."""
     office: Callable[[], RentalOffice] = no_office
     """Returns who rents machines."""

@@ -59,11 +59,21 @@ class ClusterRecord:
     """What it costs for each hour, as `costs.rate` has it; None: nobody has said a price."""
     runs: str | None = None
     """When it was up, as `attempt_runs` has it."""
+    labels: str = "{}"
+    """Whose it is, and what else its owner says of it."""
+    budget: str | None = None
+    """What it may cost, as `costs.budget` has it; None: anything."""
 
     @property
     def backend(self) -> str:
         """The backend of its jobs."""
         return f"{HELD}/{self.name}"
+
+    @property
+    def label_map(self) -> Mapping[str, str]:
+        """Its labels."""
+        found: Mapping[str, str] = json.loads(self.labels)
+        return found
 
     @property
     def is_local(self) -> bool:
@@ -150,6 +160,7 @@ def cluster_view(record: ClusterRecord, directory: str, jobs: int, cost: Json) -
             "id": record.id,
             "name": record.name,
             "creationTimestamp": record.launched,
+            "labels": dict(record.label_map),
         },
         "spec": {
             "infra": record.infra,

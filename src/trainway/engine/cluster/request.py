@@ -1,7 +1,9 @@
 """What somebody asks for when they want a cluster."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final
 
 from trainway.api.task.infra import parse
@@ -9,11 +11,13 @@ from trainway.engine.cluster.agents import Agents
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.cluster.rented import asked
 from trainway.engine.cluster.shape import Wanted
+from trainway.engine.costs.budget import JobBudget
 from trainway.errors import ConflictError, UsageError
 from trainway.families.builtin import BUILTIN
 from trainway.families.clouds import ANY
 from trainway.families.family import Clusters
 from trainway.families.table import family_of
+from trainway.jobset.label_syntax import key_problem, value_problem
 from trainway.json_types import Json
 
 _REGION_AND_ZONE: Final = 2
@@ -38,11 +42,29 @@ class Launch:
     dry_run: bool = False
     worker_pool: str = ""
     """The worker pool that it is for; nobody but the engine says so."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Whose it is, and what else its owner says of it."""
+    max_cost: float | None = None
+    """What it may cost, in dollars, before it is taken down."""
+
+    @property
+    def budget(self) -> str | None:
+        """What it may cost, as its record has it."""
+        limit = self.max_cost
+        return None if limit is None else JobBudget(Decimal(str(limit))).text()
 
     @property
     def terms(self) -> Json:
         """On which terms machines are rented, beside what the resources say."""
         return {"retry_until_up": self.retry_until_up}
+
+
+def labels_text(labels: Mapping[str, str]) -> str:
+    """Labels as the record of a cluster has them; raises for one that cannot be."""
+    for key, value in labels.items():
+        if problem := key_problem(key) or value_problem(value):
+            raise UsageError(f"the label {key}={value} cannot be set: {problem}", field="labels")
+    return json.dumps(dict(labels))
 
 
 def infra_of(agents: Agents, given: str, wanted: Wanted) -> str:

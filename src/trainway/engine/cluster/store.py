@@ -1,6 +1,6 @@
 """Where clusters are kept, beside the jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Final
 
@@ -9,6 +9,8 @@ from sqlalchemy import Engine, delete, insert, select, update
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.costs.spent_job import SpentJob
 from trainway.engine.database import transaction
+from trainway.engine.notify import outbox
+from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.record import storable
 from trainway.engine.tables import CLUSTERS, SPENT
 
@@ -33,11 +35,15 @@ class ClusterStore:
         with transaction(self._engine) as connection:
             connection.execute(insert(CLUSTERS).values(row))
 
-    def update(self, name: str, columns: Mapping[str, object]) -> None:
-        """Change one."""
+    def update(
+        self, name: str, columns: Mapping[str, object], notices: Sequence[NewNotice] = ()
+    ) -> None:
+        """Change one, and keep what is to be told of it, or nothing of both."""
         values = {key: storable(value) for key, value in columns.items()}
         with transaction(self._engine) as connection:
-            connection.execute(update(CLUSTERS).where(CLUSTERS.c.name == name).values(values))
+            query = update(CLUSTERS).where(CLUSTERS.c.name == name).values(values)
+            if connection.execute(query).rowcount:
+                outbox.append(connection, "", notices)
 
     def next_number(self, name: str) -> int:
         """The number of the next job; nobody gets it a second time."""

@@ -1,7 +1,7 @@
 """Clusters in memory, for tests of what is above: the test plays the agents that keep them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from trainway.engine.agent_starts import StartPolicy
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.request import Launch
 from trainway.engine.jobs import Engine
+from trainway.engine.notify.notifier import NOBODY, Notifying
 from trainway.engine.store import Store
 from trainway.engine.submission import Submission
 from trainway.engine.testing import NOW, World, jobset, memory_store
@@ -201,7 +202,13 @@ class _Registry(Registry):
 class ClusterWorld(World):
     """An engine with a machine of 4 CPUs and 2 GPUs, and a cluster's backend."""
 
-    def __init__(self, agents: FakeAgents | None = None, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        agents: FakeAgents | None = None,
+        store: Store | None = None,
+        notifying: Notifying = NOBODY,
+        prices: Mapping[str, Any] | None = None,
+    ) -> None:
         self.agents = agents or FakeAgents()
         self.backend = FakeBackend(gpus=2)
         self.jobs = ClusterJobs("dev")
@@ -209,7 +216,14 @@ class ClusterWorld(World):
         self.now = NOW
         registry = _Registry(self.agents, self.backend, self.jobs)
         starts = StartPolicy(first_pause_s=0.001)
-        self.engine = Engine(self.store, registry, clock=lambda: self.now, starts=starts)
+        self.engine = Engine(
+            self.store,
+            registry,
+            clock=lambda: self.now,
+            starts=starts,
+            notifying=notifying,
+            prices=lambda: prices or {},
+        )
 
     @property
     def clusters(self) -> Clusters:

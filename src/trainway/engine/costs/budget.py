@@ -54,15 +54,18 @@ def money(amount: Decimal) -> str:
 
 @dataclass(frozen=True)
 class JobBudget:
-    """What one job may cost in all."""
+    """What one job, or one cluster, may cost in all."""
 
     limit: Decimal
     warned: str = ""
     """When somebody was told that little is left; empty: nobody was."""
+    ended: str = ""
+    """When it was told that a cluster is taken down; of jobs, their phase says it."""
 
     def text(self) -> str:
         """For the column `budget`."""
-        return json.dumps({"limit": str(self.limit), "warned": self.warned})
+        told = {"limit": str(self.limit), "warned": self.warned}
+        return json.dumps(told | ({"ended": self.ended} if self.ended else {}))
 
     @classmethod
     def of(cls, text: str | None) -> "JobBudget | None":
@@ -70,7 +73,7 @@ class JobBudget:
         if not text:
             return None
         data = json.loads(text)
-        return cls(Decimal(data["limit"]), data["warned"])
+        return cls(Decimal(data["limit"]), data["warned"], data.get("ended", ""))
 
     def view(self) -> Json:
         """As the API shows it."""
@@ -79,7 +82,7 @@ class JobBudget:
 
 @dataclass(frozen=True)
 class Budget:
-    """What all jobs with a label may cost in each month; users are a label too."""
+    """What all jobs and clusters with a label may cost in each month; users are a label too."""
 
     name: str
     subject: str
@@ -103,7 +106,7 @@ class Budget:
         return f"user {value}" if key == USER else f"label {self.subject}"
 
     def covers(self, labels: Mapping[str, str]) -> bool:
-        """Whether a job with these labels spends it."""
+        """Whether a job or cluster with these labels spends it."""
         key, _, value = self.subject.partition("=")
         return labels.get(key) == value
 

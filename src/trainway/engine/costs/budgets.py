@@ -7,7 +7,7 @@ killed at any moment is followed by one that does the rest, and nothing twice.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -25,12 +25,12 @@ from trainway.engine.costs.budget import (
     money,
     standing,
 )
+from trainway.engine.costs.cluster_budgets import ClusterBudgets, SpendingClusters, Tell
 from trainway.engine.costs.cost import Piece, pieces, total
 from trainway.engine.costs.rate import rates_of
-from trainway.engine.costs.spent_job import MonthlySum
+from trainway.engine.costs.spent_job import MonthlySum, SpentJob
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
-from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.observation import RUNS
 from trainway.engine.phases import Phase
 from trainway.engine.queues.months import month_of, month_start
@@ -48,12 +48,9 @@ _LONGEST_S: Final = 15.0
 _SHORTEST_S: Final = 0.25
 _PATIENCE_S: Final = 5.0
 
-Tell = Callable[[str], Sequence[NewNotice]]
-"""What is to be told to whom of a budget, of which something is said."""
-
 
 class Budgets:
-    """The budgets of all jobs, and those of months."""
+    """The budgets of all jobs and clusters, and those of months."""
 
     def __init__(
         self,
@@ -61,12 +58,14 @@ class Budgets:
         clock: Callable[[], datetime],
         live: Mapping[str, LiveJob],
         tell: Tell,
+        clusters: SpendingClusters,
     ) -> None:
         self._ledger = ledger
         self._store = ledger.store.costs
         self._clock = clock
         self._live = live
         self._tell = tell
+        self._clusters = ClusterBudgets(clock, clusters, tell, self._end_jobs_of)
         self._budgets: dict[str, Budget] = {}
         self._ended = MonthlySum()
         self._news = asyncio.Event()
@@ -79,6 +78,7 @@ class Budgets:
         """Take up what an earlier server knew, and do what it did not come to do."""
         await self._read()
         self._ledger.observers.append(self)
+        self._ledger.forgotten.append(self._cluster_gone)
         if self._budgets:
             await self._add_up()
         self._background.spawn(self._watch())
@@ -86,8 +86,13 @@ class Budgets:
     async def close(self) -> None:
         """Look after them no more."""
         await self._background.close()
+        await self._clusters.close()
 
-    # What is told of jobs.
+    # What is told of jobs and clusters.
+
+    def _cluster_gone(self, spent: SpentJob) -> None:
+        """One that is forgotten is stored with what it had cost."""
+        self._ended.add(spent.job_id, spent.label_map, spent.pieces, self._clock())
 
     def created(self, record: JobRecord) -> None:
         """A new job costs nothing yet."""
@@ -143,20 +148,20 @@ class Budgets:
         for budget in self._budgets.values():
             if budget.covers(labels) and budget.spent_up == month:
                 raise ConflictError(
-                    f"{budget.told(self.spent(budget))}, so no new job begins",
+                    f"{budget.told(self.spent(budget))}, so nothing new begins",
                     hint=f"raise it with trainway budgets set {budget.name}, or wait for the next"
                     " month",
                 )
 
     def spent(self, budget: Budget) -> Decimal:
-        """What jobs have cost in this month that spend a budget."""
+        """What jobs and clusters have cost in this month that spend a budget."""
         now = self._clock()
         begin = _month_begin(now)
         running = sum(
             (total(self._pieces(each.record, each.observation.runs), begin).spent
              for each in self._covered(budget)), start=Decimal(0),
         )  # fmt: skip
-        return self._ended.of(budget, now) + running
+        return self._ended.of(budget, now) + running + self._clusters.spent(budget, begin)
 
     # What follows.
 
@@ -171,7 +176,7 @@ class Budgets:
         for live in list(self._live.values()):
             if live.record.budget and not live.record.is_over:
                 pause = min(pause, await self._look_at_job(live))
-        return pause
+        return min(pause, _seconds(await self._clusters.look()))
 
     async def _look_at(self, budget: Budget) -> float:
         month = month_of(self._clock().timestamp())
@@ -180,10 +185,14 @@ class Budgets:
         if after != budget:
             await self._note(budget, after, budget.told(spent))
         if after.spent_up == month:
+            why = f"{budget.told(spent)}, so it was ended"
             for live in self._covered(budget):
-                await live.insist(partial(_ended, live, f"{budget.told(spent)}, so it was ended"))
+                await live.insist(partial(_ended, live, why))
+            self._clusters.end(budget, why)
         rates = (rates_of(live.record.rates) for live in self._covered(budget))
-        hourly = sum((each[-1].hourly for each in rates if each), start=Decimal(0))
+        hourly = sum(
+            (each[-1].hourly for each in rates if each), start=self._clusters.hourly(budget)
+        )
         return _seconds(hours_left(spent, budget.limit, hourly))
 
     async def _note(self, before: Budget, after: Budget, said: str) -> None:
@@ -257,6 +266,13 @@ class Budgets:
         self._ended = MonthlySum()
         for job in await self._ledger.call(self._store.ended, since):
             self._ended.add(job.job_id, job.label_map, job.pieces, now)
+
+    async def _end_jobs_of(self, backend: str, why: str) -> None:
+        """End all jobs of a cluster that is to go, and wait for them."""
+        jobs = [live for live in self._live.values() if live.record.backend == backend]
+        for live in jobs:
+            await live.insist(partial(_ended, live, why))
+        await asyncio.gather(*(live.over.wait() for live in jobs))
 
     def _covered(self, budget: Budget) -> list[LiveJob]:
         return [live for live in self._live.values() if budget.covers(live.record.label_map)]

@@ -13,6 +13,7 @@ from typing import Any, Final
 from trainway.backends.demand import Demand
 from trainway.engine.attempt_runs import Runs, begun, stopped
 from trainway.engine.cluster.record import ClusterRecord, State
+from trainway.engine.costs.budget import JobBudget
 from trainway.engine.costs.rate import Columns, Rate, rates_of, with_rate
 from trainway.engine.costs.spent_job import SpentJob
 from trainway.engine.placement.prices import hourly_price
@@ -58,22 +59,28 @@ def bill(record: ClusterRecord, now: str) -> SpentJob | None:
     runs = runs_of(record)
     stopped(runs, now)
     return SpentJob(
-        record.id, record.name, record.backend, "{}", "", json.dumps(runs), record.rates, now
+        *(record.id, record.name, record.backend, record.labels, ""),
+        *(json.dumps(runs), record.rates, now),
     )
 
 
 def used_cluster(record: ClusterRecord, now: str) -> UsedJob:
     """A cluster among what is added up."""
     costs = rates_of(record.rates)
-    return UsedJob({}, record.backend, Rates(), runs_of(record), now, costs, record.id, record.name)
+    return UsedJob(
+        *(record.label_map, record.backend, Rates(), runs_of(record), now, costs),
+        *(record.id, record.name),
+    )
 
 
 def cost_view(record: ClusterRecord) -> Json:
-    """What it has cost, as the API shows it; empty: nobody has said a price."""
+    """What it has cost and may, as the API shows it; empty: nobody has said a price."""
+    budget = JobBudget.of(record.budget)
+    may: Json = {} if budget is None else {"budget": budget.view()}
     if not record.rates:
-        return {}
+        return may
     found = usage_view(Rates(), runs_of(record), "", rates_of(record.rates))
-    return {name: found[name] for name in _SHOWN if name in found}
+    return {name: found[name] for name in _SHOWN if name in found} | may
 
 
 def _demand(record: ClusterRecord) -> Demand:

@@ -83,7 +83,13 @@ def _setting_up(submission: Submission, name: str, setup: Json) -> list[Json]:
     made: Json = {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": {"name": f"{name}-setup"},
+        "metadata": {"name": f"{name}-setup", "labels": labels_of(job or {})},
         "spec": {"tasks": [{"name": "setup", "task": setup}]},
     }
     return [made]
+
+
+def labels_of(job: Json) -> dict[str, str]:
+    """The labels that a job has by itself."""
+    metadata = job.get("metadata")
+    return dict((metadata if isinstance(metadata, dict) else {}).get("labels") or {})

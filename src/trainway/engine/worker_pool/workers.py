@@ -20,8 +20,9 @@ from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
 from trainway.engine.rental.interruption import Interruption
 from trainway.engine.schedule.record import read_submission
-from trainway.engine.submission import JOB_TYPES, Submission, type_of
+from trainway.engine.submission import JOB_TYPES, Submission, parted, type_of
 from trainway.engine.worker_pool.book import WorkerPoolBook
+from trainway.engine.worker_pool.job_pool import labels_of
 from trainway.engine.worker_pool.record import WorkerPoolRecord, WorkerRecord
 from trainway.engine.worker_pool.state import WorkerState
 from trainway.errors import DatabaseError, NotFoundError, TrainwayError, UnavailableError
@@ -121,6 +122,7 @@ class Workers:
         """Have its nodes."""
         cluster = self._around.clusters.find(worker.name)
         if cluster is None:
+            submission = read_submission(await self._book.submission(pool.name))
             wanted = Launch(
                 worker.name,
                 pool.infra,
@@ -129,6 +131,7 @@ class Workers:
                 slurm=pool.option_data,
                 retry_until_up=pool.limits.insists,
                 worker_pool=pool.name,
+                labels={**labels_of(parted(submission.objects)[0] or {}), **submission.labels},
             )
             try:
                 await self._around.clusters.launch(wanted)

@@ -41,6 +41,10 @@ class LaunchRequest(BaseModel):
     retry_until_up: bool = Field(
         False, description="where machines are rented, ask until a cloud has them"
     )
+    labels: dict[str, str] = Field({}, description="whose it is; budgets of them count its cost")
+    max_cost: float | None = Field(
+        None, gt=0, le=1e9, description="in dollars; when all is spent, it is taken down"
+    )
     dry_run: bool = Field(False, description="only see whether it could be had")
 
 
@@ -59,6 +63,7 @@ class ClusterMetadata(Shown):
     id: str
     name: str
     creation_timestamp: str
+    labels: dict[str, str] | None = Field(None, description="whose it is, and what else was said")
 
 
 class NodeResources(Shown):
@@ -133,6 +138,7 @@ class ClusterStatus(Shown):
     saved: float | None = Field(None, description=SAVED)
     cost_since: str | None = Field(None, description="what it cost from then on is not in the sum")
     price_per_hour: float | None = Field(None, description="what it costs meanwhile")
+    budget: Json | None = Field(None, description="the most that it may cost: `limit`, `warned`")
     rental: ClusterRental | None = Field(None, description="none: its nodes are not rented")
 
 
