@@ -1,9 +1,10 @@
-"""Renting of clouds, with stand-ins: `python benchmarks/clouds.py [kills|launches|status]`.
+"""Renting of clouds: `python benchmarks/clouds.py [kills|launches|status|launches-moto|ddp]`.
 
 `kills` lets servers, which are real processes with a database on disk, be killed by SIGKILL before
 or after random steps while clouds refuse, do not answer or lose answers, each several times; in the
 end a last server and one sweep must find nothing leaked and nothing lost. `launches` has one server
-rent a hundred clusters at once; `status` lists as many, on rented machines that are stopped.
+rent a hundred clusters at once; `status` lists as many, on rented machines that are stopped. These
+have stand-in clouds; `launches-moto` and `ddp` (see clouds_moto.py) have the AWS of moto.
 """
 
 import sys
@@ -15,7 +16,8 @@ from statistics import median
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-sys.path[:1] = [str(ROOT)]
+FOLDERS: Final = ("cluster", "clouds", "e2e", "ssh_hosts")
+sys.path[:1] = [str(ROOT), *(str(ROOT / "test" / each) for each in FOLDERS)]
 
 from benchmarks.clouds_load import (  # noqa: E402 - from the root
     in_process,
@@ -76,10 +78,26 @@ def status() -> Iterator[Row]:
     yield Row(f"trainway status with {CLUSTERS} clusters", median(took), "s", MOST_STATUS_S, best)
 
 
+def launches_moto() -> Iterator[Row]:
+    """The same by boto3, of moto's AWS."""
+    from benchmarks.clouds_moto import launches  # noqa: PLC0415 - it needs what tests have
+
+    yield from launches(CLUSTERS, NODES, MOST_MB)
+
+
+def ddp() -> Iterator[Row]:
+    """Torch on spot machines of moto's AWS, of which one is taken."""
+    from benchmarks.clouds_moto import ddp  # noqa: PLC0415 - as above
+
+    yield from ddp()
+
+
 MEASUREMENTS: Final[dict[str, Measurement]] = {
     "kills": kills,
     "launches": launches,
     "status": status,
+    "launches-moto": launches_moto,
+    "ddp": ddp,
 }
 
 

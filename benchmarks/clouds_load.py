@@ -88,7 +88,7 @@ def launched(folder: Path, clusters: int, nodes: int) -> dict[str, float]:
         engine = Engine(store, Registry(BackendSettings(home)))
         await engine.start()
         rentals, around = world.server(store=store)
-        before = _resident_mb()
+        before = resident_mb()
         began = time.perf_counter()
         names = [f"c{number:03d}" for number in range(clusters)]
         made = await asyncio.gather(*(rentals.rent(name, wanted(nodes), TERMS) for name in names))
@@ -97,7 +97,7 @@ def launched(folder: Path, clusters: int, nodes: int) -> dict[str, float]:
         running = [each for each in rentals.all() if each.state is RentalState.RUNNING]
         lost = clusters - len(running) + clusters * nodes - len(addresses)
         lost += abs(len(world.machines()) - clusters * nodes)
-        after = _resident_mb()
+        after = resident_mb()
         ending = time.perf_counter()
         await asyncio.gather(*(rentals.end(name) for name in names))
         ended = time.perf_counter() - ending
@@ -111,7 +111,7 @@ def launched(folder: Path, clusters: int, nodes: int) -> dict[str, float]:
             "lost": lost,
             "left": left,
             "before_mb": before,
-            "mb": max(after, _peak_mb()),
+            "mb": max(after, peak_mb()),
         }
 
     return asyncio.run(scene())
@@ -154,10 +154,12 @@ def keep_clusters(home: Path, clusters: int) -> None:
     store.close()
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
+    """The most memory that this process has had."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _resident_mb() -> float:
+def resident_mb() -> float:
+    """The memory that it has now."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

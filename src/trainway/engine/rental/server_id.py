@@ -35,7 +35,7 @@ def server_id(home: Path) -> str:
 
 def _write(path: Path, text: str) -> None:
     """Whole and durable under its name, or not at all; one that is there already stays."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = path.with_name(f".{path.name}.{text}")  # several clusters may be launched at once
     with draft.open("w") as file:
         file.write(text)
         file.flush()

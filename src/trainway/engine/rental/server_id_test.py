@@ -1,5 +1,7 @@
 """The id of a server stays the same, and a broken one is never replaced."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,18 @@ def test_an_id_is_made_once(tmp_path: Path) -> None:
 
     assert len(first) == 20
     assert server_id(tmp_path) == first
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+def test_all_who_ask_at_once_get_the_same_id(tmp_path: Path) -> None:
+    start = threading.Barrier(16)
+
+    def ask(_: int) -> str:
+        start.wait()
+        return server_id(tmp_path)
+
+    with ThreadPoolExecutor(16) as threads:
+        assert len(set(threads.map(ask, range(16)))) == 1
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
