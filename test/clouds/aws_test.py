@@ -1,5 +1,7 @@
 """AWS, against moto: zones, errors, notices, networks, and kills between any two calls."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -269,3 +271,22 @@ def test_a_quota_counts_cpus_and_what_cannot_be_asked_is_none() -> None:
 
     told = AwsProvider(ToldCalls(answers | {"get_service_quota": {"Quota": {"Value": 30.0}}}))
     assert told.quota(ZONE, "m5.xlarge", spot=False) == 5
+
+
+def test_a_type_is_asked_for_once_by_all_who_launch_it_at_the_same_time() -> None:
+    asked: list[str] = []
+    kind = {"InstanceType": "m5.xlarge", "VCpuInfo": {"DefaultVCpus": 4}}
+
+    class SlowCalls(ToldCalls):
+        def send(self, service: str, region: str, operation: str, **request: Any) -> dict[str, Any]:
+            asked.append(operation)
+            start.wait()
+            return super().send(service, region, operation, **request)
+
+    start = threading.Event()
+    provider = AwsProvider(SlowCalls({"describe_instance_types": {"InstanceTypes": [kind]}}))
+    with ThreadPoolExecutor(8) as threads:
+        found = [threads.submit(provider._type, REGION, "m5.xlarge") for _ in range(8)]
+        start.set()
+        assert {each.result().cpus for each in found} == {4}
+    assert asked == ["describe_instance_types"]

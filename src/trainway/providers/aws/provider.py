@@ -43,6 +43,7 @@ class AwsProvider:
         self._calls = calls or AwsCalls()
         self._network = AwsNetwork(self._calls)
         self._types: dict[tuple[str, str], InstanceType] = {}
+        self._asking: dict[tuple[str, str], threading.Lock] = {}
         self._lock = threading.Lock()
 
     def missing(self) -> Mapping[Ability, str]:
@@ -208,15 +209,16 @@ class AwsProvider:
         return answers.instances(found)
 
     def _type(self, region: str, name: str) -> InstanceType:
+        """Asked for once, however many are launched at the same time: the answer is long."""
         with self._lock:
+            asking = self._asking.setdefault((region, name), threading.Lock())
+        with asking:
             known = self._types.get((region, name))
-        if known is None:
-            answer = self._calls.send(
-                "ec2", region, "describe_instance_types", InstanceTypes=[name]
-            )
-            known = instance_type(answer["InstanceTypes"][0])
-            with self._lock:
-                self._types[region, name] = known
+            if known is None:
+                answer = self._calls.send(
+                    "ec2", region, "describe_instance_types", InstanceTypes=[name]
+                )
+                known = self._types[region, name] = instance_type(answer["InstanceTypes"][0])
         return known
 
     def _cpus_in_use(self, region: str, code: str, *, spot: bool) -> int:
