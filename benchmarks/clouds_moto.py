@@ -9,7 +9,6 @@ moto, until all of them run; nobody waits for ssh.
 """
 
 import asyncio
-import contextlib
 import os
 import re
 import shutil
@@ -20,11 +19,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
-import yaml
 from environments import TORCH, environment
-from installation import Installation, installed
+from installation import Installation
 from moto_cloud import REGION, MotoCloud, moto_process, paired
 from patience import until
+from renting_user import catalog, renting_user
 
 from benchmarks.clouds_load import in_process, peak_mb, resident_mb
 from benchmarks.suite import Row
@@ -45,6 +44,7 @@ EPOCHS: Final = 3
 PATIENCE_S: Final = 600.0
 PRICES: Final = {f"{REGION}a": "41.3", f"{REGION}b": "52.7"}
 """Of a spot machine for an hour: so high that each second is a cent and more."""
+BOTH: Final = {zone: ("96.5", spot) for zone, spot in PRICES.items()}
 EPOCH: Final = re.compile(r"epoch (\d+) weight (\S+) ")
 BEGINS: Final = re.compile(r"begins at (\d+) weight (\S+) ranks (\d+)")
 TASK: Final = """
@@ -59,30 +59,6 @@ run: |
 """
 
 
-def catalog(folder: Path) -> str:
-    """One type in two zones."""
-    columns = (
-        "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,"
-        "Region,AvailabilityZone,Arch"
-    )
-    rows = [f"m5.large,,,2.0,8.0,,96.5,{PRICES[zone]},{REGION},{zone},x86_64" for zone in PRICES]
-    folder.mkdir()
-    (folder / "aws.csv").write_text("\n".join([columns, *rows, ""]))
-    return str(folder)
-
-
-@contextlib.contextmanager
-def user_of(cloud: MotoCloud, folder: Path) -> Iterator[Installation]:
-    """Somebody with credentials for that AWS."""
-    home = folder / "home"
-    home.mkdir()
-    settings = {"clouds": {"aws": {"user": "root"}}}
-    (home / "config.yaml").write_text(yaml.safe_dump(settings))
-    variables = {"TRAINWAY_CATALOG": catalog(folder / "catalog"), **cloud.variables()}
-    with installed(home, {**variables, "XDG_CACHE_HOME": str(folder / "cache")}) as made:
-        yield made
-
-
 def ddp() -> Iterator[Row]:
     """Four nodes, of which one is taken."""
     with (
@@ -90,7 +66,7 @@ def ddp() -> Iterator[Row]:
         SshHosts(NODES) as hosts,
         moto_process() as moto,
         paired(moto, hosts) as cloud,
-        user_of(cloud, Path(name)) as user,
+        renting_user(cloud, Path(name), BOTH) as user,
     ):
         yield from through_a_loss(user, cloud, Path(name))
 
@@ -170,7 +146,7 @@ def launched(folder: Path, cloud: MotoCloud, clusters: int, nodes: int) -> dict[
     import trainway.server.app  # noqa: F401, PLC0415 - for its weight
 
     os.environ.update(cloud.variables())
-    os.environ["TRAINWAY_CATALOG"] = catalog(folder / "catalog")
+    os.environ["TRAINWAY_CATALOG"] = catalog(folder / "catalog", BOTH)
     os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
     candidate = task_resources.read({"infra": "aws", "cpus": 2}).first
     wanted = TaskRequest("t", (request(candidate, nodes),))

@@ -3,24 +3,17 @@
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pytest
-import yaml
-from installation import Installation, installed
-from moto_cloud import REGION, MotoCloud, moto_process, paired
+from installation import Installation
+from moto_cloud import MotoCloud, moto_process, paired
+from renting_user import renting_user
 
 from ssh_hosts import SshHosts
 
 if TYPE_CHECKING:
     from trainway.providers.aws.provider import AwsProvider
-
-CATALOG: Final = (
-    "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,"
-    "Region,AvailabilityZone,Arch\n"
-    f"m5.large,,,2.0,8.0,,0.096,0.04,{REGION},{REGION}a,x86_64\n"
-    f"m5.large,,,2.0,8.0,,0.097,0.05,{REGION},{REGION}b,x86_64\n"
-)
 
 
 @pytest.fixture(scope="session")
@@ -63,17 +56,5 @@ def paired_cloud(moto_session: MotoCloud, ssh_hosts: SshHosts) -> Iterator[MotoC
 @pytest.fixture
 def user(paired_cloud: MotoCloud, tmp_path: Path) -> Iterator[Installation]:
     """Somebody with credentials for AWS, and a catalog with one type in two zones."""
-    home, catalog = tmp_path / "home", tmp_path / "catalog"
-    home.mkdir()
-    catalog.mkdir()
-    (catalog / "aws.csv").write_text(CATALOG)
-    settings = {"user": "root", "shutdown_command": "true"}
-    (home / "config.yaml").write_text(yaml.safe_dump({"clouds": {"aws": settings}}))
-    variables = {
-        "TRAINWAY_CATALOG": str(catalog),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        **paired_cloud.variables(),
-    }
-    with installed(home, variables) as made:
+    with renting_user(paired_cloud, tmp_path) as made:
         yield made
-        made.run("down", "--all", "--yes")

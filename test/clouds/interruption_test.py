@@ -6,23 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
-from installation import Installation, installed
+from installation import Installation
 from moto_cloud import REGION, MotoCloud
 from patience import until
+from renting_user import renting_user
 
 pytestmark = pytest.mark.xdist_group("ssh")
 NODES = 4
 PRICES = {f"{REGION}a": "41.3", f"{REGION}b": "52.7"}
 """So high that each second of a machine is a cent and more."""
-CATALOG = (
-    "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,"
-    "Region,AvailabilityZone,Arch\n"
-    + "".join(
-        f"m5.large,,,2.0,8.0,,96.5,{price},{REGION},{zone},x86_64\n"
-        for zone, price in PRICES.items()
-    )
-)
 TASK = """
 num_nodes: {nodes}
 resources: {{infra: aws, cpus: 2, use_spot: true}}
@@ -33,17 +25,8 @@ run: {python} {program} {folder}
 @pytest.fixture
 def user(paired_cloud: MotoCloud, tmp_path: Path) -> Iterator[Installation]:
     """Somebody with credentials for AWS, and a catalog with one dear type in two zones."""
-    home, catalog = tmp_path / "home", tmp_path / "catalog"
-    home.mkdir()
-    catalog.mkdir()
-    (catalog / "aws.csv").write_text(CATALOG)
-    (home / "config.yaml").write_text(yaml.safe_dump({"clouds": {"aws": {"user": "root"}}}))
-    variables = {
-        "TRAINWAY_CATALOG": str(catalog),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        **paired_cloud.variables(),
-    }
-    with installed(home, variables) as made:
+    prices = {zone: ("96.5", spot) for zone, spot in PRICES.items()}
+    with renting_user(paired_cloud, tmp_path, prices) as made:
         yield made
 
 

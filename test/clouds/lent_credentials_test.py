@@ -7,10 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import yaml
-from installation import Installation, installed
-from launch_test import CATALOG
+from installation import Installation
 from moto_cloud import MotoCloud
+from renting_user import renting_user
 
 from ssh_hosts import SshHosts
 from trainway.providers.aws.provider import AwsProvider
@@ -37,20 +36,8 @@ def test_nothing_is_given_unless_it_is_asked_for(aws: AwsProvider, moto_cloud: M
 @pytest.fixture
 def user(paired_cloud: MotoCloud, tmp_path: Path) -> Iterator[Installation]:
     """Somebody whose jobs may use a token."""
-    home, catalog = tmp_path / "home", tmp_path / "catalog"
-    home.mkdir()
-    catalog.mkdir()
-    (catalog / "aws.csv").write_text(CATALOG)
-    settings = {"user": "root", "shutdown_command": "true", "job_credentials": "session"}
-    (home / "config.yaml").write_text(yaml.safe_dump({"clouds": {"aws": settings}}))
-    variables = {
-        "TRAINWAY_CATALOG": str(catalog),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        **paired_cloud.variables(),
-    }
-    with installed(home, variables) as made:
+    with renting_user(paired_cloud, tmp_path, settings={"job_credentials": "session"}) as made:
         yield made
-        made.run("down", "--all", "--yes")
 
 
 def test_a_job_finds_them_and_nobody_else(user: Installation, ssh_hosts: SshHosts) -> None:

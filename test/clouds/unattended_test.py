@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-import yaml
-from cloud_fixtures import CATALOG
-from installation import Installation, installed, kill
+from installation import Installation, kill
 from moto_cloud import MotoCloud
 from patience import until
+from renting_user import renting_user
 
 from ssh_hosts import Host, SshHosts
 
@@ -26,24 +25,9 @@ LONGER: Final = 'sleep 9; touch "$HOME/ended"'
 @pytest.fixture
 def user(paired_cloud: MotoCloud, tmp_path: Path) -> Iterator[Installation]:
     """Somebody whose machines write a file where others shut down."""
-    home, catalog = tmp_path / "home", tmp_path / "catalog"
-    home.mkdir()
-    catalog.mkdir()
-    (catalog / "aws.csv").write_text(CATALOG)
-    settings = {
-        "user": "root",
-        "unattended_minutes": MINUTES,
-        "shutdown_command": f'touch "$HOME/{MARK}"',
-    }
-    (home / "config.yaml").write_text(yaml.safe_dump({"clouds": {"aws": settings}}))
-    variables = {
-        "TRAINWAY_CATALOG": str(catalog),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        **paired_cloud.variables(),
-    }
-    with installed(home, variables) as made:
+    settings = {"unattended_minutes": MINUTES, "shutdown_command": f'touch "$HOME/{MARK}"'}
+    with renting_user(paired_cloud, tmp_path, settings=settings) as made:
         yield made
-        made.run("down", "--all", "--yes")
 
 
 def host_of(cloud: MotoCloud, hosts: SshHosts) -> tuple[str, Host]:
