@@ -12,7 +12,7 @@ export function Bar({ part, whole, label }: Props) {
   const percent = whole > 0 && part > 0 ? Math.min(100, (100 * part) / whole) : 0;
   const name = label || "Share";
   return (
-    <div className="tw-bar">
+    <div className={label ? "tw-bar" : "tw-bar tw-bar-alone"}>
       <Progress aria-label={name} value={percent} measureLocation="none" size="sm" />
       {label && <span className="tw-subtle">{label}</span>}
     </div>

@@ -1,17 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Bar } from "../../components/Bar";
-import { DataTable } from "../../components/DataTable";
 import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
-import { money } from "../../components/format";
+import { count } from "../../components/format";
 import { Loading } from "../../components/Loading";
 import { PageFrame } from "../../components/PageFrame";
 import { SumControls } from "../../components/SumControls";
 import { costsQuery } from "../../data/costs";
 import { value, type Search } from "../../data/search";
 import { BudgetTable } from "./BudgetTable";
-import { costly, GROUPS, groupOf, rowKey } from "./costs";
+import { CostTable } from "./CostTable";
+import { costly, GROUPS, groupOf } from "./costs";
 
 /** What jobs and clusters have cost, and what they may. */
 export default function CostsPage() {
@@ -25,7 +24,6 @@ export default function CostsPage() {
     void navigate({ to: "/costs", search: { ...search, ...change }, replace: true });
   const title = GROUPS.find((group) => group.by === by)?.title ?? "";
   const items = costly(data?.items ?? [], by);
-  const most = Math.max(0, ...items.map((item) => item.cost ?? 0));
   return (
     <PageFrame title="Costs">
       <SumControls groups={GROUPS} by={by} label={key} since={since} onChoose={choose} />
@@ -41,33 +39,11 @@ export default function CostsPage() {
           Own machines cost what the section prices of config.yaml says.
         </EmptyPage>
       ) : (
-        <DataTable
-          label={`Costs by ${by}`}
-          columns={[title, "Jobs", "Cost", "Saved", "Share"]}
-          numbers={[1, 2, 3]}
-          rows={[
-            ...items.map(
-              (item) =>
-                [
-                  rowKey(item),
-                  item.name || "(none)",
-                  item.jobs,
-                  money(item.cost ?? 0),
-                  money(item.saved ?? 0),
-                  <Bar key="bar" part={item.cost ?? 0} whole={most} label="" />,
-                ] as const,
-            ),
-            [
-              "total",
-              <strong key="total">Total</strong>,
-              data.total.jobs,
-              money(data.total.cost ?? 0),
-              money(data.total.saved ?? 0),
-              "",
-            ],
-          ]}
-        />
+        <CostTable by={by} title={title} items={items} total={data.total} />
       )}
+      {data?.leftOut ? (
+        <p className="tw-subtle">Not shown, and only in the total: {count(data.leftOut, "job")}.</p>
+      ) : null}
       <BudgetTable />
       <p className="tw-subtle">
         What runs counts until now. Saved is what the same machines would have cost more on demand. Days are

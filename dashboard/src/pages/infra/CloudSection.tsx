@@ -25,7 +25,7 @@ export function CloudSection() {
         <Button
           variant="link"
           size="sm"
-          aria-label="Check the clouds again"
+          aria-label="Check again: all clouds"
           isDisabled={clouds.isFetching}
           onClick={() => void clouds.refetch()}
         >
@@ -52,12 +52,14 @@ export function CloudSection() {
         </p>
       )}
       {unusable.length > 0 && (
-        <DataTable
-          label="Clouds that cannot be used"
-          columns={["Cloud", "Why it cannot be used", "What to do"]}
-          sentences={[1, 2]}
-          rows={unusable.map((cloud) => [cloud.name, cloud.name, cloud.problem, cloud.hint])}
-        />
+        <div className="tw-clouds-unusable">
+          <DataTable
+            label="Clouds that cannot be used"
+            columns={["Cloud", "Why it cannot be used", "What to do"]}
+            sentences={[1, 2]}
+            rows={unusable.map((cloud) => [cloud.name, cloud.name, cloud.problem, cloud.hint])}
+          />
+        </div>
       )}
     </section>
   );

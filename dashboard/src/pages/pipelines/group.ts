@@ -15,6 +15,9 @@ export interface Member {
 /** The phases of nodes, from what matters most; a task is in the first one that a node of it is in. */
 const ORDER = ["Failed", "Running", "Pending", "Succeeded"];
 
+/** An auxiliary task is killed when the primary ones are done, which is no failure. */
+const ENDED = "Ended";
+
 /** The tasks of a group, in the order of its file; none: the job is no group. */
 export function membersOf(job: Job): Member[] {
   const { spec } = (job.spec.objects ?? []).map(record).find(({ kind }) => kind === "Task") ?? {};
@@ -29,12 +32,10 @@ export function membersOf(job: Job): Member[] {
   return list(tasks).map((each, index) => {
     const name = nameOf(each) ?? `task ${index + 1}`;
     const phases = nodes.filter((node) => node.role === roles[index]).map((node) => node.phase);
-    return {
-      name,
-      isPrimary: primary.length === 0 || primary.includes(name),
-      nodes: phases.length,
-      phase: ORDER.find((phase) => phases.includes(phase)) ?? "Pending",
-    };
+    const isPrimary = primary.length === 0 || primary.includes(name);
+    const phase = ORDER.find((each) => phases.includes(each)) ?? "Pending";
+    const isEnded = !isPrimary && phase === "Failed" && job.status.phase === "Succeeded";
+    return { name, isPrimary, nodes: phases.length, phase: isEnded ? ENDED : phase };
   });
 }
 

@@ -77,7 +77,7 @@ export default function PricesPage() {
           <div className="tw-controls" data-search>
             <TextInput
               aria-label="Name of the GPU"
-              placeholder="H100"
+              placeholder="Name, such as H100"
               value={text.value}
               onChange={(_, typed) => text.onChange(typed)}
               onBlur={text.onBlur}
