@@ -49,10 +49,10 @@ class Search:
         reservations: Sequence[Reservation] = (),
     ) -> None:
         self._catalog = catalog
-        self._clouds = catalog.clouds()
         rows = catalog.rows("SELECT id, cloud, name FROM regions")
         self._places: dict[int, tuple[str, str]] = {row[0]: (row[1], row[2]) for row in rows}
         self._numbers = {place: number for number, place in self._places.items()}
+        self._clouds = sorted({cloud for cloud, _ in self._numbers})
         self._rules = Rules() if rules is None else rules
         self._blocks = [block for block in blocks if block.reservation is None]
         self._reservations = [

@@ -114,10 +114,7 @@ class StandInCloud:
         *,
         kills_for_real: bool | None = None,
     ) -> None:
-        """`kills_for_real`: this process, with SIGKILL; otherwise `Killed` is raised.
-
-        A server that has the file by the variable is killed for real.
-        """
+        """`kills_for_real`: with SIGKILL, as who has the file by the variable; or by `Killed`."""
         self.cloud = cloud
         self._file = file or Path(os.environ[FILE_VARIABLE])
         self._kills_for_real = file is None if kills_for_real is None else kills_for_real
@@ -126,7 +123,7 @@ class StandInCloud:
     # What the protocol has.
 
     def missing(self) -> Mapping[Ability, str]:
-        """It has no reservations, unless a test says so; it can do the rest."""
+        """It has no reservations, unless a test says so."""
         return self.lacks
 
     def check(self) -> Identity:
