@@ -37,6 +37,11 @@ RENTED: Final[dict[str, Any]] = {
             "spot": False, "nodes": 1, "state": "STOPPED", "hourlyPrice": 0, "message": HOSTILE,
             "since": "2026-11-18T09:00:00Z",
         },
+        {
+            "cluster": "sweep-3", "cloud": "", "region": "", "zone": "", "instanceType": "",
+            "spot": False, "reservation": "", "nodes": 1, "state": "PLANNED", "hourlyPrice": 0,
+            "message": "", "since": "2026-11-18T11:00:00Z",
+        },
     ],
     "refusals": [
         {

@@ -59,6 +59,7 @@ def test_a_cloud_shows_what_is_rented_what_it_costs_and_what_was_refused(site: D
     window.go(page, "/infra")
     clouds = page.get_by_role("region", name="Clouds", exact=True)
     expect(clouds.get_by_text("3 machines of 2 clusters, $31.50 an hour")).to_be_visible()
+    expect(clouds.get_by_text("An offer is looked for: sweep-3")).to_be_visible()
     rented = clouds.get_by_role("region", name="Rented of aws")
     running, stopped = rented.get_by_role("row").all()[1:]
     expect(running).to_contain_text("p5.48xlarge, spot")

@@ -16,6 +16,7 @@ export function CloudSection() {
   const names = useQuery(clustersQuery).data?.map((cluster) => cluster.metadata.name) ?? [];
   const known = rented.data ?? { items: [], refusals: [] };
   const { used, unusable } = cloudUses(clouds.data ?? [], known.items, known.refusals);
+  const looking = known.items.filter((each) => each.cloud === "");
   return (
     <section aria-label="Clouds">
       <div className="tw-cloud-head">
@@ -40,6 +41,9 @@ export function CloudSection() {
         />
       )}
       {!clouds.data && !clouds.error && <Loading what="the clouds" />}
+      {looking.length > 0 && (
+        <p className="tw-break">An offer is looked for: {looking.map((each) => each.cluster).join(", ")}</p>
+      )}
       <div className="tw-stack">
         {used.map((use) => (
           <CloudCard key={use.cloud.name} use={use} clusters={new Set(names)} />
