@@ -75,7 +75,7 @@ def test_the_extra_has_what_is_looked_for() -> None:
     ("variables", "part_size"),
     [
         ({"AWS_ENDPOINT_URL": "https://store:9000"}, 8 << 20),
-        ({"AWS_ENDPOINT_URL": "http://store:9000"}, 32 << 20),
+        ({"AWS_ENDPOINT_URL": "http://store:9000"}, 64 << 20),
         ({"AWS_ENDPOINT_URL": "http://store:9000", "AWS_SKIP_SIGNATURE": "true"}, 8 << 20),
     ],
     ids=str,
