@@ -119,8 +119,7 @@ def beside(addresses: dict[str, str], clients: int) -> Row:
     times: dict[str, list[float]] = {name: [] for name in addresses}
     rows = size = 0
     for number in range(ROUNDS):
-        turns = list(addresses.items())
-        for name, address in turns if number % 2 else reversed(turns):
+        for name, address in list(addresses.items())[:: 1 if number % 2 else -1]:
             seconds, rows, size = read(address, clients)
             times[name].append(seconds)
     best = {name: min(each) for name, each in times.items()}
