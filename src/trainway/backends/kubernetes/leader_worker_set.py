@@ -31,15 +31,15 @@ def is_group(jobset: Json) -> bool:
     if jobset.get("kind") != "JobSet" or DATA_CACHE not in (metadata.get("labels") or {}):
         return False
     roles = list(replicated_jobs(jobset["spec"]))
-    is_single = all(role.replicas == 1 for role in roles)
-    return is_single and [role.name for role in roles] in ([HEAD], [HEAD, WORKER])
+    if [role.name for role in roles] not in ([HEAD], [HEAD, WORKER]):
+        return False
+    return all(role.replicas == 1 for role in roles) and _pods(roles[0]) == 1
 
 
 def group_of(jobset: Json) -> Json:
     """The LeaderWorkerSet; its first pod is the head, at the subdomain of its own name."""
     metadata = copy.deepcopy(jobset["metadata"])
     head, *workers = replicated_jobs(jobset["spec"])
-    pods = [int(role.job_spec.get("parallelism") or 1) for role in workers]
     return {
         "apiVersion": API,
         "kind": KIND,
@@ -51,7 +51,7 @@ def group_of(jobset: Json) -> Json:
         "spec": {
             "replicas": 0 if jobset["spec"].get("suspend") else 1,
             "leaderWorkerTemplate": {
-                "size": 1 + sum(pods),
+                "size": 1 + sum(map(_pods, workers)),
                 "restartPolicy": "None",  # a worker that is replaced loads its files again, alone
                 "leaderTemplate": _template(metadata["name"], head),
                 # It must have one, also where there are no workers.
@@ -99,8 +99,13 @@ def _template(name: str, role: ReplicatedJob) -> Json:
     template["metadata"] = {**metadata, "labels": {**(metadata.get("labels") or {}), **labels}}
     template["spec"].pop("restartPolicy", None)  # it is always the same here
     for container in template["spec"]["containers"]:
-        container["command"] = _without_head(container["command"])
+        if "command" in container:
+            container["command"] = _without_head(container["command"])
     return template
+
+
+def _pods(role: ReplicatedJob) -> int:
+    return int(role.job_spec.get("parallelism") or 1)
 
 
 def _without_head(words: Sequence[str]) -> list[str]:

@@ -71,6 +71,15 @@ def test_only_caches_are_groups() -> None:
     roles = cache()["spec"]["replicatedJobs"]
     assert not is_group(cache(replicatedJobs=[{**role, "replicas": 2} for role in roles]))
     assert not is_group(cache(replicatedJobs=roles[::-1]))
+    several = {**roles[1], "name": "head"}
+    assert not is_group(cache(replicatedJobs=[several]))
+
+
+def test_an_image_may_have_its_own_program() -> None:
+    roles = cache(0)["spec"]["replicatedJobs"]
+    del roles[0]["template"]["spec"]["template"]["spec"]["containers"][0]["command"]
+    group = group_of(cache(replicatedJobs=roles))["spec"]["leaderWorkerTemplate"]
+    assert "command" not in group["leaderTemplate"]["spec"]["containers"][0]
 
 
 def test_its_pods_have_the_places_that_jobset_gives() -> None:
