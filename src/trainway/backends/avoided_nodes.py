@@ -19,6 +19,7 @@ from trainway.backends.agents.agent_backend import Clock
 from trainway.backends.agents.jobdir import write_private
 from trainway.backends.nodes import Drain, Node
 from trainway.backends.pool.nodes import with_drained
+from trainway.errors import UnavailableError
 from trainway.jobset.status import moment
 from trainway.json_types import Json
 
@@ -34,7 +35,7 @@ class SickNode(NamedTuple):
 
     name: str
     why: str
-    time: str
+    since: datetime | None
 
 
 def sick_nodes_in(records: Iterable[Mapping[str, Any]]) -> list[SickNode]:
@@ -43,10 +44,19 @@ def sick_nodes_in(records: Iterable[Mapping[str, Any]]) -> list[SickNode]:
     for record in records:
         kind, _, name = str(record.get("object") or "").partition("/")
         if record.get("reason") == NODE_SET_ASIDE and kind == "Node" and _NODE.fullmatch(name):
-            said = _FAILED.fullmatch(str(record.get("message") or ""))
+            said = _FAILED.fullmatch(" ".join(str(record.get("message") or "").split()))
             why = f"its health check failed: {said['why']}" if said else "its health check failed"
-            found.append(SickNode(name, why, str(record.get("time") or "")))
+            found.append(SickNode(name, why, _time(str(record.get("time") or ""))))
     return found
+
+
+def _time(text: str) -> datetime | None:
+    """When that was; None: it is not said so that one can read it."""
+    try:
+        found = moment(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
 
 
 class AvoidedNodes:
@@ -89,8 +99,7 @@ class AvoidedNodes:
     def note(self, sick: SickNode, by: str) -> None:
         """Avoid a node that failed a health check, if it is not avoided already."""
         if sick.name not in self.terms():
-            since = moment(sick.time) if sick.time else None
-            self.add(sick.name, Drain(sick.why, by), since)
+            self.add(sick.name, Drain(sick.why, by), sick.since)
             log.warning("jobs are kept off node %s: %s", sick.name, sick.why)
 
     def add(self, node: str, drain: Drain, since: datetime | None = None) -> None:
@@ -117,5 +126,11 @@ class AvoidedNodes:
             self._write(left)
 
     def _write(self, known: dict[str, Json]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        write_private(self._path, json.dumps(known).encode(), is_durable=True)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_private(self._path, json.dumps(known).encode(), is_durable=True)
+        except OSError as error:
+            raise UnavailableError(
+                f"the nodes that are set aside cannot be written to {self._path}: {error.strerror}",
+                hint="nothing has changed; make room or mend its permissions, and try again",
+            ) from error

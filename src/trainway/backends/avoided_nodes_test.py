@@ -5,6 +5,7 @@ import pytest
 
 from trainway.backends.avoided_nodes import AvoidedNodes, sick_nodes_in
 from trainway.backends.nodes import Drain, Node
+from trainway.errors import UnavailableError
 from trainway.json_types import Json
 
 WHY = "nvidia-smi exited with 9: broken"
@@ -62,6 +63,19 @@ def test_only_nodes_that_are_to_blame_are_read_from_a_journal() -> None:
     found = sick_nodes_in([*others, told("n3"), told("n4", then="; the job goes on without it")])
     assert [each.name for each in found] == ["n3", "n4"]
     assert {each.why for each in found} == {f"its health check failed: {WHY}"}
+
+
+def test_what_a_journal_says_badly_is_still_a_sick_node() -> None:
+    odd = told("n1") | {"message": "node n1 failed its health check: no\n  driver", "time": "soon"}
+    (sick,) = sick_nodes_in([odd])
+    assert (sick.why, sick.since) == ("its health check failed: no driver", None)
+
+
+def test_a_disk_that_is_full_is_said_and_nothing_has_changed(tmp_path: Path) -> None:
+    (tmp_path / "nodes").touch()
+    with pytest.raises(UnavailableError, match="File exists"):
+        book(tmp_path).add("n1", Drain("no GPU"))
+    assert book(tmp_path).names() == []
 
 
 def test_what_others_have_set_aside_stays_so_and_the_first_reason_counts(tmp_path: Path) -> None:

@@ -161,8 +161,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         return AvoidedNodes(self._home, f"{FAMILY}/{cluster}", self._clock)
 
     def _nodes(self, cluster: ConfiguredCluster) -> ClusterNodes:
-        avoided, partition = self._avoided(cluster.name), self._target.partition("/")[2]
-        return ClusterNodes(self.name, partition, avoided, partial(self._printed, cluster))
+        return ClusterNodes(self.name, self._avoided(cluster.name), partial(self._printed, cluster))
 
     async def queue_states(self) -> list[QueueState]:
         """The partitions, with what is used of them and who waits there."""
@@ -214,7 +213,8 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
     async def rehearse(self, request: Request) -> None:
         """Have Slurm itself judge the script; raises what it says."""
         wanted = self._ours(request)
-        await self._agent(wanted.handle).ask("test", script=wanted.script)
+        with self._nodes(wanted.cluster).explaining():
+            await self._agent(wanted.handle).ask("test", script=wanted.script)
 
     async def submit(self, request: Request) -> None:
         """Write script and plan down, and hand them over; Slurm gets them once."""

@@ -5,7 +5,8 @@ job that is sent (`--exclude`); taking the node out of use is for the administra
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from trainway.agent.slurm.relay.cluster_facts import NODES
@@ -19,6 +20,8 @@ from trainway.errors import NotFoundError, TrainwayError
 log = logging.getLogger(__name__)
 
 _MOST_SHOWN: Final = 8
+_LACKS_NODES: Final = "node"
+"""What is in the words of Slurm where a job gets no nodes."""
 
 
 def kept_off(place: str, nodes: Collection[str], said: Options) -> list[str]:
@@ -36,13 +39,12 @@ class ClusterNodes:
     def __init__(
         self,
         place: str,
-        partition: str,
         avoided: AvoidedNodes,
         printed: Callable[[list[str]], Awaitable[str]],
     ) -> None:
-        """`printed` is what a program of Slurm prints on the login node."""
+        """`place` is `slurm/CLUSTER[/PARTITION]`; `printed` has what a program of Slurm prints."""
         self._place = place
-        self._partition = partition
+        self._partition = place.partition("/")[2].partition("/")[2]
         self._avoided = avoided
         self._printed = printed
 
@@ -56,6 +58,17 @@ class ClusterNodes:
             there = {node.name for node in nodes_of(await self._printed(NODES))}
             if there:
                 self._avoided.keep(there)
+
+    @contextmanager
+    def explaining(self) -> Iterator[None]:
+        """Say with a refusal of Slurm for lack of nodes which of them are avoided."""
+        try:
+            yield
+        except TrainwayError as error:
+            avoided = kept_off(self._place, self._avoided.names(), {})
+            if avoided and _LACKS_NODES in error.message.lower():
+                error.hint = "; ".join([*filter(None, [error.hint]), *avoided])
+            raise
 
     async def drain(self, node: str, drain: Drain) -> None:
         """Have later jobs kept off a node."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.base import Update
 from trainway.backends.nodes import Drain
 from trainway.backends.slurm.backend_test import FACTS, JOB, Setup
@@ -124,6 +125,23 @@ def test_a_node_that_the_cluster_lost_is_not_named_to_sbatch(slurm: Slurm) -> No
     slurm.lines = [line("n1"), line("n3")]
     asyncio.run(slurm.backend.look())
     assert slurm.excluded == []
+
+
+def test_slurm_that_has_too_few_nodes_left_is_explained(slurm: Slurm) -> None:
+    request = slurm.backend.plan(JOB)
+    asyncio.run(slurm.backend.drain("n2", Drain("its fan is loud")))
+
+    def refuse(said: str) -> str:
+        def answer(*_: Any) -> Json:
+            raise AgentError(said)
+
+        slurm.relay._answer = answer
+        with pytest.raises(AgentError) as caught:
+            asyncio.run(slurm.backend.rehearse(request))
+        return caught.value.hint or ""
+
+    assert "kept off node n2" in refuse("Requested node configuration is not available")
+    assert refuse("Invalid account") == ""
 
 
 def test_an_owner_is_told_of_nodes_that_are_left_alone() -> None:
