@@ -83,6 +83,7 @@ class KubernetesBackend(SiteBackend):
                 f"{self.name} does not answer",
                 hint=f"try: kubectl --context {infra.context} get ns",
             ) from None
+        await self._forget_gone(infra)
 
     async def survey(self) -> None:
         """Look at nodes, pods and quotas, as far as they may be read."""

@@ -1,8 +1,10 @@
 """What the Kubernetes backend knows of its cluster apart from jobs: where it is, nodes, queues."""
 
+import asyncio
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 from trainway.backends import configuration
 from trainway.backends.agents.agent_backend import now
@@ -19,6 +21,9 @@ from trainway.errors import TrainwayError, UsageError
 
 if TYPE_CHECKING:
     from trainway.backends.kubernetes.cluster import KubernetesCluster
+
+_LIST_S: Final = 5.0
+"""How long listing the nodes may take where a job can be sent without."""
 
 
 class SiteBackend(SpoolBackend):
@@ -86,6 +91,16 @@ class SiteBackend(SpoolBackend):
     def _avoided(self, context: str) -> AvoidedNodes:
         """The nodes of a cluster that our jobs are kept off."""
         return AvoidedNodes(self._settings.home, f"{sites.FAMILY}/{context}", now)
+
+    async def _forget_gone(self, infra: Infra) -> None:
+        """Avoid no nodes that the cluster has not any more; those of clouds come and go."""
+        avoided = self._avoided(infra.context)
+        if not avoided.names():
+            return
+        with suppress(TrainwayError, TimeoutError):  # not everybody may list them
+            async with asyncio.timeout(_LIST_S):
+                found = await self._cluster(infra.kubeconfig, infra.context).nodes()
+            avoided.keep({node.name for node in found} or avoided.names())
 
     async def _cordon(self, node: str, *, is_cordoned: bool) -> None:
         from trainway.backends.kubernetes.cordon import cordon  # noqa: PLC0415 - needs the extra

@@ -85,6 +85,15 @@ def test_a_node_that_failed_one_job_is_avoided_by_all_until_it_is_taken_back(
     assert affinity(again) is None
 
 
+def test_a_node_that_the_cluster_lost_is_avoided_no_longer(tmp_path: Path) -> None:
+    made = backend(tmp_path, Cluster(Node("n1", "Ready")))
+    asyncio.run(watched(made))
+    for cluster, is_avoided in ((Cluster(), True), (Cluster(Node("n2", "Ready")), False)):
+        later = backend(tmp_path, cluster)
+        asyncio.run(later._forget_gone(later._infra()))
+        assert (affinity(later) is not None) is is_avoided
+
+
 @pytest.mark.parametrize("is_cordoned", [True, False])
 def test_only_a_node_that_is_cordoned_is_uncordoned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_cordoned: bool
