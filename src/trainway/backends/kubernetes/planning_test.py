@@ -235,6 +235,14 @@ def trained(name: str = "node", container: str = "node", **spec: Any) -> Workloa
     return workload({**TRAINJOB, "spec": {**TRAINJOB["spec"], **spec}}, jobset=made)
 
 
+def launched() -> Workload:
+    """A TrainJob of MPI, whose launcher is a role too."""
+    made = trained()
+    launcher = {**made.jobset["spec"]["replicatedJobs"][0], "name": "launcher"}
+    made.jobset["spec"]["replicatedJobs"].insert(0, launcher)
+    return made
+
+
 OURS = Offer(OFFER.apis, OFFER.runtimes, frozenset({MAX_RESTARTS}))
 
 
@@ -263,11 +271,19 @@ PATCHES = [{"manager": f"acme.io/{number}"} for number in range(16)]
     [
         (trained(), OFFER),
         (trained("trainer"), OURS),
+        (launched(), OURS),
         (trained(container="main"), OURS),
         (trained(trainer=OWN_OUTPUT), OURS),
         (trained(runtimePatches=PATCHES), OURS),
     ],
-    ids=["another operator", "another role", "another container", "its own", "many patches"],
+    ids=[
+        "another operator",
+        "another role",
+        "a launcher",
+        "another container",
+        "its own",
+        "many patches",
+    ],
 )
 def test_a_trainjob_goes_without_that_volume_where_it_cannot_be_had(
     given: Workload, offer: Offer

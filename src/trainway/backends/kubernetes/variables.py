@@ -19,6 +19,7 @@ from trainway.agent.kubelet.variables import (
     ROLE,
     VARIABLES,
 )
+from trainway.compiler.restarts import INITIALIZERS
 from trainway.jobset.labels import MPI_REPLICA_INDEX
 from trainway.jobset.model import replicated_jobs
 from trainway.json_types import Json
@@ -68,14 +69,16 @@ def in_jobset(jobset: Json, told: Told) -> Json:
 def takes_output(source: Json, jobset: Json) -> bool:
     """Whether a TrainJob can have a volume for its output: `jobset` is what becomes of it.
 
-    Not if it says itself where its output goes, or has no place for one more patch.
+    Not if it says itself where its output goes, has no place for one more patch, or if others than
+    the trainer hear of it too, as the launcher of MPI does.
     """
     spec = source.get("spec") or {}
-    roles = {role.name: role.pod.spec["containers"] for role in replicated_jobs(jobset["spec"])}
-    names = {container["name"] for container in roles.get(TRAINER) or ()}
+    roles = [role for role in replicated_jobs(jobset["spec"]) if role.name not in INITIALIZERS]
+    names = {each["name"] for role in roles for each in role.pod.spec["containers"]}
+    is_alone = [role.name for role in roles] == [TRAINER] and TRAINER in names
     is_own = OUTPUT_DIR in _names((spec.get("trainer") or {}).get("env"))
     has_room = len(spec.get("runtimePatches") or ()) < _MOST_PATCHES
-    return source.get("kind") == "TrainJob" and TRAINER in names and not is_own and has_room
+    return source.get("kind") == "TrainJob" and is_alone and not is_own and has_room
 
 
 def in_source(source: Json, told: Told, *, has_output: bool = False) -> Json:
