@@ -46,10 +46,8 @@ def _timed(
     elif ended:  # it has started again
         before = (*before, (launched, ended))
         launched, ended = (said if said > ended else now), ""
-    times = {"launched": launched, "ended": ended, "before": before}
-    if known is None:
-        return replace(found, **times)
-    return replace(found, **times, taken=known.taken, why=known.why)
+    timed = replace(found, launched=launched, ended=ended, before=before)
+    return timed if known is None else replace(timed, taken=known.taken, why=known.why)
 
 
 def _text(time: str) -> str:
