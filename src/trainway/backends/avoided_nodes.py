@@ -1,4 +1,4 @@
-"""Nodes that the jobs of this server are kept off, where the nodes are not ours to set aside.
+"""Nodes that the jobs of this server are kept off, where others administer the nodes.
 
 Slurm and Kubernetes let only their administrators take a node out of use, and others use it too.
 What we can do is to ask for other nodes. Which ones are left alone is a file for each place, which

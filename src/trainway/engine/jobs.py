@@ -8,7 +8,6 @@ one that was about to start is started, once.
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -64,7 +63,6 @@ from trainway.engine.store import Store
 from trainway.engine.strays import strays
 from trainway.engine.submission import Amend, Prepared, Submission, unchanged, with_job
 from trainway.engine.times import time_text
-from trainway.engine.worker_pool.assignment import FreeWorkers
 from trainway.engine.worker_pool.housing import Housing, described, led_by_own
 from trainway.engine.worker_pool.pools import PoolContext, WorkerPools
 from trainway.errors import ConflictError
@@ -94,7 +92,7 @@ class Engine:
         self._live = LiveJobs()
         self._ledger.observers.append(self._live)
         self._waiting = Waiting()
-        self._holds = RunHolds(self._ledger, self._place)
+        self._holds = RunHolds(self._ledger, lambda live: self._choosing.ready(live))  # noqa: PLW0108 - made later
         self._rounds = Rounds(self._play_round)
         request = self._rounds.request
         self.storage = StorageBook(self._ledger, registry, clock, self._live)
@@ -119,7 +117,8 @@ class Engine:
         self._round = QueueRound(
             RoundContext(
                 *(self._ledger, clock, self._live, registry, self.clusters, self.queues),
-                *(self._waiting, self._holds, request, self._free_workers),
+                *(self._waiting, self._holds, request),
+                lambda backend: self.worker_pools.free(backend),  # noqa: PLW0108 - made later
             )
         )
         self._intake = Intake(
@@ -136,7 +135,7 @@ class Engine:
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
         self.moves = Moves(
             *(self._ledger, registry, self.reading, self._live, self._rounds.request),
-            self._house,
+            lambda submission: self.housing.house(submission),  # noqa: PLW0108 - made later
         )
         self._prices = prices
         spending = Spending(self.clusters, lambda: self.worker_pools)
@@ -172,12 +171,6 @@ class Engine:
     def _look_at_workers(self) -> None:
         self.worker_pools.look()
         self._rounds.request()  # jobs are told what their workers wait for
-
-    def _house(self, submission: Submission) -> AbstractAsyncContextManager[Submission]:
-        return self.housing.house(submission)
-
-    def _free_workers(self, backend: str) -> FreeWorkers:
-        return self.worker_pools.free(backend)
 
     def _admit(self, labels: Mapping[str, str]) -> None:
         self.costs.budgets.admit(labels)
@@ -371,9 +364,6 @@ class Engine:
         from trainway.engine.run.inputs import brought  # noqa: PLC0415 - it loads the compiler
 
         return await brought(self._ledger, self.registry, record, at)
-
-    def _place(self, live: LiveJob) -> str:
-        return self._choosing.ready(live)
 
     async def _play_round(self) -> None:
         await self._round.play()
