@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from trainway.api.task import amounts
 from trainway.api.task import resources as task_resources
@@ -32,7 +33,7 @@ from trainway.engine.rental.choice import Chosen
 from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.interruption import Interruption, interruption
 from trainway.engine.rental.office import RentalOffice
-from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
+from trainway.engine.rental.record import Rental, RentalState
 from trainway.engine.rental.rentals import Rentals
 from trainway.engine.rental.terms import Terms
 from trainway.engine.rental.watch import ChangeKind, RentalChange
@@ -81,6 +82,7 @@ class RentedClusters:
         self._background = Background()
         self._lending = Lending(book, self._job_credentials)
         self._renewing: asyncio.Task[None] | None = None
+        self._releasing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._listens = False
 
     @property
@@ -189,17 +191,20 @@ class RentedClusters:
         return RentError(why, hint=f"trainway start {record.name} tries again")
 
     async def release(self, record: ClusterRecord, *, stop: bool) -> None:
-        """Stop the machines of a cluster, or give them back; others have none."""
+        """Stop the machines of a cluster, or give them back; others have none.
+
+        Whoever comes second waits, since a bill is written only when machines are gone.
+        """
         if not is_rented(record.infra):
             return
-        known = self._rentals.find(record.name)
-        if known is not None and known.state not in ON_THE_WAY_OUT:
-            if stop and record.held and not await self._rentals.why_not_stopped(record.name):
-                await self._rentals.stop(record.name)
-            else:
-                await self._rentals.end(record.name)
-                forget_hosts(self._office().ssh_key(), self._rentals.all())
-        await self._note_bill(record.name)
+        async with self._releasing.setdefault(record.name, asyncio.Lock()):
+            if self._rentals.find(record.name) is not None:
+                if stop and record.held and not await self._rentals.why_not_stopped(record.name):
+                    await self._rentals.stop(record.name)
+                else:
+                    await self._rentals.end(record.name)
+                    forget_hosts(self._office().ssh_key(), self._rentals.all())
+            await self._note_bill(record.name)
 
     async def _note_bill(self, name: str) -> None:
         """Write what a cluster costs, now or as soon as it can be."""
