@@ -33,11 +33,14 @@ SETTINGS: Final[Mapping[str, str]] = {
     "identity": "the resource id of a managed identity that machines have; otherwise none",
     "spot_price": "the most that an hour of a spot machine may cost",
 }
+_PAID: Final = (
+    "an Azure machine that shuts down is paid for until it is deallocated, which only a server does"
+)
 MISSING: Final[Mapping[Ability, str]] = {
     Ability.SPOT_NOTICE: "Azure tells a spot machine 30 seconds before, inside of it only",
     Ability.FAST_NETWORK: "InfiniBand of Azure connects machines of a scale set, and none is made",
-    Ability.END_BY_SHUTDOWN: "an Azure machine that shuts down is paid for until it is deallocated,"
-    " which the server does",
+    Ability.END_BY_SHUTDOWN: _PAID,
+    Ability.STOP_BY_SHUTDOWN: _PAID,
 }
 DISKS: Final[Mapping[str, str]] = {
     "": "StandardSSD_LRS",
