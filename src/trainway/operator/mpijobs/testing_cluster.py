@@ -144,7 +144,14 @@ class Stage(Scene):
         """Wait until the controller has worked on what came so far; it takes them in order."""
         await self.submit(mpijob("last", run_policy={"suspend": True}))
         await self.until(MPIJOBS, "last", lambda job: "status" in job)
-        await self.context.mpi_recorder.flush(self.patience)
+        async with asyncio.timeout(self.patience):  # it is recorded after the status is written
+            while not await self._events_of("last"):
+                await self.context.mpi_recorder.flush(self.patience)
+                await asyncio.sleep(_LOOK_S)
+
+    async def _events_of(self, name: str) -> list[Json]:
+        events = (await self.client.list(EVENTS, self.namespace)).items
+        return [event for event in events if event["involvedObject"]["name"] == name]
 
     async def play_jobs(self, name: str = "pi") -> dict[str, Json]:
         """Make the Jobs of a JobSet, as JobSet does; gives them by role."""
