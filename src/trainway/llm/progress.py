@@ -39,7 +39,7 @@ def callback(processes: int) -> Any:
     """The callback for TRL's trainers; it also says when a checkpoint is complete."""
     from transformers import TrainerCallback  # noqa: PLC0415 - slow, and only where it trains
 
-    class Progress(TrainerCallback):  # type: ignore[misc]
+    class Progress(TrainerCallback):  # type: ignore[misc] # transformers may be missing
         clock: Clock | None = None
 
         def on_step_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
