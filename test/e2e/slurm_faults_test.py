@@ -70,6 +70,18 @@ def test_a_killed_driver_costs_no_epoch(site: SlurmSite, tmp_path: Path) -> None
     assert site.job(training.id)["status"]["restarts"] == 1
 
 
+def test_a_job_that_is_cancelled_as_its_driver_dies_is_cancelled(
+    site: SlurmSite, tmp_path: Path
+) -> None:
+    training = PacedTraining.submitted(site, tmp_path / "gate")
+    training.wait_for_epochs(1)
+
+    driver_of(training.id).kill()
+    site.run("jobs", "cancel", training.id)
+
+    assert site.phase(training.id) == "Cancelled"
+
+
 def driver_of(job_id: str) -> HostProcess:
     """What runs a job in its allocation."""
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]

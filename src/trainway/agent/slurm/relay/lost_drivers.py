@@ -2,14 +2,16 @@
 
 To Slurm a batch script that was killed has failed, and its job with it, though nothing is wrong
 with the job. The next driver goes on from the journal, as after a node that was lost. A job may be
-what kills its driver, so this happens a few times at most.
+what kills its driver, so this happens a few times at most. What was wanted of the job meanwhile
+counts: a job that was to be suspended is held in the queue, and one that was to be cancelled ends
+as cancelled.
 """
 
 from __future__ import annotations
 
 import signal
 
-from trainway.agent.slurm.files.job_files import RUN
+from trainway.agent.slurm.files.job_files import CANCEL, RUN, SUSPEND
 from trainway.agent.slurm.job_facts import look
 from trainway.agent.slurm.relay.slurm_failure import is_busy, is_silent
 
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     OnEnd = Callable[[FollowedJob, SlurmNews], None]
 
 MOST = 3
+REQUEUE = {RUN: "requeue", SUSPEND: "requeuehold"}
+"""How a job goes back into the queue, by what is wanted of it."""
+WITHOUT_RESULT = frozenset({"BOOT_FAIL", "FAILED", "LOST", "NODE_FAIL", "PREEMPTED"})
+"""The ends that say nothing about what the job itself did."""
 COUNT = "lost-drivers"
 """The file of a job that says how many drivers it has lost."""
 
@@ -43,6 +49,9 @@ class LostDrivers:
         """A job has ended, as far as Slurm knows."""
         if job.id in self._under_way:
             return
+        job.journal.look()
+        if _is_cancelled(job, fields):
+            fields = {**fields, "state": "CANCELLED"}
         if fields.get("state") != "FAILED" or not _may_go_on(job):
             self._pass_on(job, fields)
             return
@@ -54,7 +63,7 @@ class LostDrivers:
             self._under_way.discard(job.id)
             self._pass_on(job, fields)
             return
-        words = ("scontrol", "requeue", job.number)
+        words = ("scontrol", REQUEUE.get(job.files.wished, "requeue"), job.number)
         self._commands.run(words, lambda result: self._on_requeued(job, fields, result))
 
     def _on_requeued(self, job: FollowedJob, fields: SlurmNews, result: Result) -> None:
@@ -67,11 +76,16 @@ class LostDrivers:
         self._poke()
 
 
+def _is_cancelled(job: FollowedJob, fields: SlurmNews) -> bool:
+    """Whether it was to end, and somebody else ended it before it was asked to."""
+    is_open = fields.get("state") in WITHOUT_RESULT and not job.journal.ended
+    return is_open and job.files.wished == CANCEL
+
+
 def _may_go_on(job: FollowedJob) -> bool:
-    job.journal.look()
     if job.journal.ended or job.staging is not None or _lost(job) >= MOST:
         return False
-    return job.files.may_be_requeued and job.files.wished == RUN
+    return job.files.may_be_requeued and job.files.wished in REQUEUE
 
 
 def _lost(job: FollowedJob) -> int:

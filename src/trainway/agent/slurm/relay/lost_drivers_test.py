@@ -13,6 +13,7 @@ from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.relay.lost_drivers import COUNT, LostDrivers
 
 REQUEUE = ("scontrol", "requeue", "7")
+HOLD = ("scontrol", "requeuehold", "7")
 
 
 @dataclass
@@ -77,7 +78,8 @@ CASES = (
     Case("cancelled", state="CANCELLED"),
     Case("out of memory", state="OUT_OF_MEMORY"),
     Case("must not be requeued", files={"may_be_requeued": False}),
-    Case("to be suspended", files={"wished": "suspend"}),
+    Case("to be suspended", goes_on=True, files={"wished": "suspend"}),
+    Case("to be cancelled", files={"wished": "cancel"}),
     Case("it had ended", job={"journal": Journal(ended=True)}),
     Case("its files are on the node", job={"staging": object()}),
     Case("Slurm refuses", requeue=(1, b"Job can not be requeued")),
@@ -98,7 +100,8 @@ def test_a_job_goes_on_if_its_driver_was_killed(case: Case, tmp_path: Path) -> N
     drivers.on_end(job, {"state": case.state})
 
     assert (bool(pokes), not ends) == (case.goes_on, case.goes_on)
-    is_counted = case.goes_on and REQUEUE in slurm.asked and not case.requeue[0]
+    requeue = HOLD if case.files.get("wished") == "suspend" else REQUEUE
+    is_counted = case.goes_on and requeue in slurm.asked and not case.requeue[0]
     count = directory.read(COUNT).decode() if (tmp_path / COUNT).exists() else ""
     assert count == (str(int(case.lost or 0) + 1) if is_counted else case.lost)
 
@@ -116,3 +119,34 @@ def test_it_is_asked_for_once_while_slurm_has_not_answered(tmp_path: Path) -> No
     for _ in range(2):
         drivers.on_end(job, {"state": "FAILED"})
     assert len(slurm.asked) == 1
+
+
+@dataclass(frozen=True)
+class CancelledCase:
+    state: str
+    told: str
+    ended: bool = False
+
+
+CANCELLED = (
+    CancelledCase("FAILED", "CANCELLED"),
+    CancelledCase("NODE_FAIL", "CANCELLED"),
+    CancelledCase("LOST", "CANCELLED"),
+    CancelledCase("FAILED", "FAILED", ended=True),
+    CancelledCase("OUT_OF_MEMORY", "OUT_OF_MEMORY"),
+    CancelledCase("TIMEOUT", "TIMEOUT"),
+)
+
+
+@pytest.mark.parametrize("case", CANCELLED, ids=str)
+def test_a_job_that_was_to_be_cancelled_has_not_failed(case: CancelledCase, tmp_path: Path) -> None:
+    slurm, ends = Slurm(), []
+    files = Files(Directory(str(tmp_path)), wished="cancel")
+    job: Any = Job(files, journal=Journal(ended=case.ended))
+    commands: Any = slurm
+    drivers = LostDrivers(commands, lambda: None, lambda _job, fields: ends.append(fields))
+
+    drivers.on_end(job, {"job": "7", "state": case.state})
+
+    assert ends == [{"job": "7", "state": case.told}]
+    assert not slurm.asked
