@@ -1,6 +1,7 @@
 import { Alert, AlertActionLink } from "@patternfly/react-core/dist/dynamic/components/Alert";
 import { ApiError, isLoggedOut } from "../data/errors";
 import { loginAddress } from "../data/session";
+import { Hint } from "./Hint";
 
 interface Props {
   error: unknown;
@@ -36,7 +37,11 @@ export function ErrorAlert({ error, title = "That did not work", onRetry }: Prop
           ))}
         </ul>
       )}
-      {found?.hint && <p className="tw-break">{found.hint}</p>}
+      {found?.hint && (
+        <p>
+          <Hint text={found.hint} />
+        </p>
+      )}
     </Alert>
   );
 }

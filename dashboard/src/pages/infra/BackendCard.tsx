@@ -15,6 +15,7 @@ import { Findings } from "./Findings";
 import { HeatMap } from "./HeatMap";
 import { matching, nodesText, sumOf } from "./infra";
 import { NodeTable } from "./NodeTable";
+import { Hint } from "../../components/Hint";
 
 interface Props {
   name: string;
@@ -75,7 +76,11 @@ function Content({ data, filter }: { data: BackendNodes; filter: string }) {
     return (
       <Alert variant="warning" isInline component="h3" title="It cannot be asked for its nodes">
         <p className="tw-break">{data.problem}</p>
-        {data.hint && <p className="tw-break">{data.hint}</p>}
+        {data.hint && (
+          <p>
+            <Hint text={data.hint} />
+          </p>
+        )}
       </Alert>
     );
   }

@@ -7,6 +7,7 @@ import { count, money } from "../../components/format";
 import { Moment } from "../../components/Moment";
 import type { Refusal, Rented } from "../../data/clouds";
 import { kindText, placeText, rentedText, type CloudUse } from "./clouds";
+import { Hint } from "../../components/Hint";
 
 /** One cloud: who we are there, what is rented, what it cannot do, and what it has refused. */
 export function CloudCard({ use, clusters }: { use: CloudUse; clusters: ReadonlySet<string> }) {
@@ -23,7 +24,11 @@ export function CloudCard({ use, clusters }: { use: CloudUse; clusters: Readonly
         {cloud.problem && (
           <Alert variant="warning" isInline component="h4" title="It cannot be asked now">
             <p className="tw-break">{cloud.problem}</p>
-            {cloud.hint && <p className="tw-break">{cloud.hint}</p>}
+            {cloud.hint && (
+              <p>
+                <Hint text={cloud.hint} />
+              </p>
+            )}
           </Alert>
         )}
         <FactList

@@ -8,6 +8,7 @@ import { cloudsQuery, rentedQuery } from "../../data/clouds";
 import { clustersQuery } from "../../data/clusters";
 import { CloudCard } from "./CloudCard";
 import { cloudUses } from "./clouds";
+import { Hint } from "../../components/Hint";
 
 /** The clouds of which machines can be rented. */
 export function CloudSection() {
@@ -61,7 +62,12 @@ export function CloudSection() {
             label="Clouds that cannot be used"
             columns={["Cloud", "Why it cannot be used", "What to do"]}
             sentences={[1, 2]}
-            rows={unusable.map((cloud) => [cloud.name, cloud.name, cloud.problem, cloud.hint])}
+            rows={unusable.map((cloud) => [
+              cloud.name,
+              cloud.name,
+              cloud.problem,
+              <Hint key="hint" text={cloud.hint} />,
+            ])}
           />
         </div>
       )}

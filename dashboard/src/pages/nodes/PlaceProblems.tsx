@@ -1,6 +1,7 @@
 import { Alert } from "@patternfly/react-core/dist/dynamic/components/Alert";
 import { ErrorAlert } from "../../components/ErrorAlert";
 import type { BackendNodes } from "../../data/infra";
+import { Hint } from "../../components/Hint";
 
 interface Props {
   places: readonly string[];
@@ -23,7 +24,11 @@ export function PlaceProblems({ places, asked }: Props) {
           title={`${place} cannot be asked for its nodes`}
         >
           <p className="tw-break">{data.problem}</p>
-          {data.hint && <p className="tw-break">{data.hint}</p>}
+          {data.hint && (
+            <p>
+              <Hint text={data.hint} />
+            </p>
+          )}
         </Alert>
       );
     }

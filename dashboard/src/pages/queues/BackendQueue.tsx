@@ -11,6 +11,7 @@ import { Moment } from "../../components/Moment";
 import { PhaseLabel } from "../../components/PhaseLabel";
 import { backendQueuesQuery, type JobQueue } from "../../data/infra";
 import { QueueSection } from "./QueueSection";
+import { Hint } from "../../components/Hint";
 
 const COLUMNS = ["Job", "Position", "Phase", "Priority", "Since", "Why it waits"] as const;
 
@@ -35,7 +36,11 @@ export function BackendQueue({ queue }: { queue: JobQueue }) {
         {data?.problem && (
           <Alert variant="warning" isInline component="h3" title="It cannot be asked for its queues">
             <p className="tw-break">{data.problem}</p>
-            {data.hint && <p className="tw-break">{data.hint}</p>}
+            {data.hint && (
+              <p>
+                <Hint text={data.hint} />
+              </p>
+            )}
           </Alert>
         )}
         {data?.tells && !data.problem && data.queues.length === 0 && (
