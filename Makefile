@@ -18,6 +18,8 @@ DASHBOARD_SOURCES := $(shell find dashboard \( -name node_modules -o -name build
 CLUSTER := PYTHONPATH=test/cluster $(BIN)/python -m cluster
 SIZE ?= node
 CLUSTER_TESTS ?= test/kubernetes
+# What tests get themselves where it is missing: see test/e2e/provisions.py.
+PROVISIONS := PYTHONPATH=test/cluster:test/e2e $(BIN)/python test/e2e/provisions.py
 # How often `make test-flaky` runs the tests below, which wait for processes, files or connections.
 N ?= 20
 TIMING_TESTS ?= test/integration test/e2e/faults_test.py test/e2e/store_faults_test.py test/e2e/jobs_test.py \
@@ -29,7 +31,7 @@ CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
 CLUSTER_GOGC ?= 400
 
-.PHONY: help install dashboard screenshots demo test test-quick test-engines test-hosts test-stress test-cluster test-flaky conformance fuzz cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
+.PHONY: help install dashboard screenshots demo test test-quick test-engines test-hosts test-stress test-cluster test-flaky conformance fuzz test-environments cluster-programs cluster-up cluster-down lint fmt generate lock bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -89,7 +91,11 @@ fuzz: install ## run the property tests with many examples
 test-flaky: install ## repeat the timing-sensitive tests N times, half of them on a busy machine
 	@$(BIN)/python tools/repeat_tests.py --times $(N) $(TIMING_TESTS)
 
-cluster-programs: install ## build all that the tests on Kubernetes and Slurm run; what is built already stays
+test-environments: install ## fetch all that tests install on first use: torch and its like, an emulator
+	@$(PROVISIONS) environments
+
+cluster-programs: install ## build all that the tests on S3, Kubernetes and Slurm run; what is built already stays
+	@$(PROVISIONS) programs || true # the tests that need them say what is missing
 	@$(CLUSTER) build apptainer || true # first, since the tests on Slurm wait for it, and say what is missing
 	@$(CLUSTER) build api
 	@$(CLUSTER) build node $(CLUSTER_EXTRAS) operator-image

@@ -14,11 +14,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Self
 
-from environments import environment
+from environments import MOTO, environment
 
 from ssh_hosts import Host, SshHosts
 
-MOTO: Final = ("moto[ec2]>=5.1,<6", "flask>=3,<4", "flask-cors>=5,<7")
 PROGRAM: Final = Path(__file__).with_name("moto_server.py")
 REGION: Final = "us-east-1"
 LOOK_S: Final = 0.1

@@ -8,12 +8,9 @@ on says of each that its address is signed. Uploads in parts it does not know at
 import base64
 import contextlib
 import email.utils
-import fcntl
 import hashlib
 import hmac
 import json
-import os
-import shutil
 import socket
 import subprocess
 import threading
@@ -29,7 +26,7 @@ from typing import Final
 
 import pytest
 from cluster.ports import free_port
-from environments import last_line, unavailable
+from program_cache import Done, go_program, had, run
 
 GCS: Final = "v1.52.2"
 AZURITE: Final = "3.35.0"
@@ -39,9 +36,6 @@ KEY: Final = (
 )
 """Everybody's: the emulator has no other."""
 LIMIT_S: Final = 60.0
-
-
-Done = subprocess.CompletedProcess[str]
 
 
 @dataclass(frozen=True)
@@ -58,49 +52,26 @@ class CloudStore:
     """Whether large objects can be sent to it."""
 
 
-def _had(name: str, version: str, get: Callable[[Path], Done]) -> Path:
-    """The folder of a program, which is filled on first use."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = root / "trainway" / name / version
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(f"{version}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            partial = folder.with_name(f"partial-{version}")
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir()
-            try:
-                done = get(partial)
-            except FileNotFoundError as error:
-                unavailable(f"{name}: {error.filename} is not found, and it is had with it")
-            if done.returncode != 0:
-                unavailable(f"{name}: {last_line(done.stderr)}")
-            partial.rename(folder)
-    return folder
+def fake_gcs_server() -> Path:
+    """Google's store, as a program."""
+    return go_program("fake-gcs-server", "github.com/fsouza/fake-gcs-server", GCS)
 
 
-def _run(command: list[str], variables: dict[str, str]) -> Done:
-    return subprocess.run(
-        command, env={**os.environ, **variables}, capture_output=True, text=True, check=False
-    )
+def azurite() -> Path:
+    """Azure's store, as a program."""
+    package = ("--no-audit", "--no-fund", "--ignore-scripts", f"azurite@{AZURITE}")
 
+    def installed(folder: Path) -> Done:
+        return run(["npm", "install", "--prefix", str(folder), *package], {})
 
-def _fake_gcs_server(folder: Path) -> Done:
-    package = f"github.com/fsouza/fake-gcs-server@{GCS}"
-    return _run(["go", "install", package], {"GOBIN": str(folder), "GOWORK": "off"})
-
-
-def _azurite(folder: Path) -> Done:
-    package = ["--no-audit", "--no-fund", "--ignore-scripts", f"azurite@{AZURITE}"]
-    return _run(["npm", "install", "--prefix", str(folder), *package], {})
+    return had("azurite", AZURITE, installed) / "node_modules" / ".bin" / "azurite-blob"
 
 
 @contextlib.contextmanager
 def google(folder: Path) -> Iterator[CloudStore]:
     """Google's store."""
     port = free_port()
-    program = _had("fake-gcs-server", GCS, _fake_gcs_server) / "fake-gcs-server"
-    command = [str(program), "-scheme", "http", "-host", "127.0.0.1", "-port", str(port)]
+    command = [str(fake_gcs_server()), "-scheme", "http", "-host", "127.0.0.1", "-port", str(port)]
     command += ["-backend", "filesystem", "-filesystem-root", str(folder / "objects")]
     command += ["-public-host", f"127.0.0.1:{port}"]
     (folder / "objects").mkdir()
@@ -123,8 +94,7 @@ def google(folder: Path) -> Iterator[CloudStore]:
 def azure(folder: Path) -> Iterator[CloudStore]:
     """Azure's store."""
     port = free_port()
-    program = _had("azurite", AZURITE, _azurite) / "node_modules" / ".bin" / "azurite-blob"
-    command = [str(program), "--blobHost", "127.0.0.1", "--blobPort", str(port), "--silent"]
+    command = [str(azurite()), "--blobHost", "127.0.0.1", "--blobPort", str(port), "--silent"]
     command += ["--location", str(folder), "--skipApiVersionCheck", "--disableTelemetry"]
     with _running(command, port, folder / "log"):
         yield CloudStore(

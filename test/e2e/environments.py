@@ -66,8 +66,12 @@ DEEPSPEED: Final = (
     "tqdm>=4.67",
 )
 """What it needs beside what TORCH has; the folder goes on the search path."""
+MOTO: Final = ("moto[ec2]>=5.1,<6", "flask>=3,<4", "flask-cors>=5,<7")
+MPI4PY: Final = ("mpi4py>=4,<5",)
 MLX: Final = ("mlx[cpu]>=0.30,<1",)
 ARRAYS: Final = ("jax>=0.4.35,<1", "xgboost>=2.1,<4", "mpi4py>=4,<5", "numpy>=1.26,<3")
+USUAL: Final = (TORCH, MOTO, ARRAYS, MPI4PY, TRL, TENSORBOARD, TORCHDATA, MLX, KUBEFLOW_SDK)
+"""All but the one of `make test-stress`; those first that most tests wait for."""
 
 
 @dataclass(frozen=True)

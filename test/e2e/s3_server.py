@@ -5,10 +5,8 @@ possible the tests that need it are skipped, and fail in CI.
 """
 
 import contextlib
-import fcntl
 import os
 import re
-import shutil
 import socket
 import subprocess
 import threading
@@ -17,16 +15,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 import pytest
 from cluster.ports import free_port
-from environments import last_line, unavailable
+from program_cache import go_program
 
 VERSION: Final = "v1.8.0"
-PACKAGE: Final = f"github.com/versity/versitygw/cmd/versitygw@{VERSION}"
 ACCESS, SECRET = "trainway-test", "hush-hush-hush"
 LIMIT_S: Final = 60.0
 SENT: Final = re.compile(rb"PUT [^ ]*[?&]partNumber=(\d+)")
@@ -63,36 +59,9 @@ class S3Server:
         }
 
 
-@cache
 def versitygw() -> Path:
     """The program, built on first use."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = root / "trainway" / "versitygw" / VERSION
-    if not (folder / "versitygw").exists():
-        if shutil.which("go") is None:
-            unavailable("versitygw: go is not found, and it must be built with it")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with folder.with_name(f"{VERSION}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (folder / "versitygw").exists():
-                _build(folder)
-    return folder / "versitygw"
-
-
-def _build(folder: Path) -> None:
-    partial = folder.with_name(f"partial-{VERSION}")
-    shutil.rmtree(partial, ignore_errors=True)
-    variables = {"GOBIN": str(partial), "GOWORK": "off"}
-    done = subprocess.run(
-        ["go", "install", PACKAGE],
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        unavailable(f"versitygw: {last_line(done.stderr)}")
-    partial.rename(folder)
+    return go_program("versitygw", "github.com/versity/versitygw/cmd/versitygw", VERSION)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import environment, require_mpirun, unavailable
+from environments import MPI4PY, environment, require_mpirun, unavailable
 from host_processes import described
 from installation import all_pids
 from janitor import cgroups_of
@@ -131,7 +131,7 @@ def test_srun_starts_mpi_with_pmix(cluster: SlurmCluster) -> None:
     except UnavailableError as error:
         unavailable(str(error))
     require_mpirun()
-    python = environment("mpi4py>=4,<5").path / "bin" / "python"
+    python = environment(*MPI4PY).path / "bin" / "python"
     command = [str(python), str(HERE / "allreduce.py")]
     said = cluster.run("srun", "--mpi=pmix", "-N2", "--ntasks-per-node=2", *command)
     lines = sorted((line.split() for line in said.splitlines()), key=lambda words: words[1])
