@@ -137,7 +137,7 @@ bench: install ## print what start-up, compilation and running cost
 	@$(BIN)/python benchmarks/managed.py
 	@$(BIN)/python benchmarks/clusters.py
 	@$(BIN)/python benchmarks/pools.py
-	@$(BIN)/python benchmarks/clouds.py
+	@$(BIN)/python benchmarks/clouds.py kills launches status
 	@$(BIN)/python benchmarks/metrics.py sqlite list
 	@$(BIN)/python benchmarks/sampling.py
 	@$(BIN)/python benchmarks/cache.py

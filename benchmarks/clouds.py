@@ -1,10 +1,13 @@
-"""Renting of clouds: `python benchmarks/clouds.py [kills|launches|status|launches-moto|ddp]`.
+"""Renting of clouds: `python benchmarks/clouds.py [NAME...]`; without a name, all of it.
+
+`make bench` leaves out what takes minutes: the last three.
 
 `kills` lets servers, which are real processes with a database on disk, be killed by SIGKILL before
 or after random steps while clouds refuse, do not answer or lose answers, each several times; in the
 end a last server and one sweep must find nothing leaked and nothing lost. `launches` has one server
 rent a hundred clusters at once; `status` lists as many, on rented machines that are stopped. These
-have stand-in clouds; `launches-moto` and `ddp` (see clouds_moto.py) have the AWS of moto.
+have stand-in clouds. `launches-moto` and `ddp` (see clouds_moto.py) and `kills-moto` (see
+clouds_moto_kills.py) have the AWS of moto.
 """
 
 import sys
@@ -85,6 +88,13 @@ def launches_moto() -> Iterator[Row]:
     yield from launches(CLUSTERS, NODES, MOST_MB)
 
 
+def kills_moto() -> Iterator[Row]:
+    """As many kills, of servers that rent of moto's AWS."""
+    from benchmarks.clouds_moto_kills import kills  # noqa: PLC0415 - as above
+
+    yield from kills(KILLS)
+
+
 def ddp() -> Iterator[Row]:
     """Torch on spot machines of moto's AWS, of which one is taken."""
     from benchmarks.clouds_moto import ddp  # noqa: PLC0415 - as above
@@ -97,6 +107,7 @@ MEASUREMENTS: Final[dict[str, Measurement]] = {
     "launches": launches,
     "status": status,
     "launches-moto": launches_moto,
+    "kills-moto": kills_moto,
     "ddp": ddp,
 }
 

@@ -8,6 +8,7 @@ import resource
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,9 +18,14 @@ from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.engine.database import open_database
 from trainway.engine.ids import Ids
 from trainway.engine.jobs import Engine
-from trainway.engine.rental.kills_testing import KilledLife, random_faults, random_steps
+from trainway.engine.rental.kills_testing import (
+    MOST_STEPS,
+    KilledLife,
+    random_faults,
+    random_steps,
+)
 from trainway.engine.rental.record import Attempt, Rental, RentalState, RentedMachine
-from trainway.engine.rental.testing import TERMS, RentalWorld, wanted
+from trainway.engine.rental.testing import TERMS, RentalWorld, Steps, wanted
 from trainway.engine.store import Store
 
 KILLED: Final = 9
@@ -50,28 +56,35 @@ def in_process(folder: Path, work: Callable[[], object]) -> tuple[bool, object]:
 def killed_life(folder: Path, seed: int) -> tuple[int, list[str]]:
     """One cluster and its servers: how many of them were killed, and what was wrong in the end."""
     chance = random.Random(seed)  # noqa: S311 - the same each time
-    faults, kills = random_faults(chance), 0
+    faults = random_faults(chance)
 
     def life() -> KilledLife:
-        return KilledLife(folder, open_database(f"sqlite:///{folder / 'trainway.db'}"))
+        database = open_database(f"sqlite:///{folder / 'trainway.db'}")
+        return KilledLife(folder, RentalWorld(folder, database))
 
-    def first() -> object:
-        one = life()
-        one.world.aws.break_next(*faults)
-        return one.live(random_steps(chance, kills_for_real=True))
+    RentalWorld(folder).aws.break_next(*faults)
+    return killed_servers(folder, chance, life, MOST_STEPS, f"seed {seed}")
 
-    def next_one() -> object:
-        return life().live_on(random_steps(chance, kills_for_real=True))
 
-    was_killed, _ = in_process(folder, first)
-    kills += was_killed
+def killed_servers(
+    folder: Path, chance: random.Random, life: Callable[[], KilledLife], most: int, which: str
+) -> tuple[int, list[str]]:
+    """The servers of a cluster one after the other, all but the last of which may be killed."""
+    steps = random_steps(chance, kills_for_real=True, most=most)
+    was_killed, _ = in_process(folder, lambda: life().live(steps))
+    kills = int(was_killed)
     while chance.random() < 0.4:
-        was_killed, _ = in_process(folder, next_one)
+        later = random_steps(chance, kills_for_real=True, most=most // 2)  # it has less to do
+        was_killed, _ = in_process(folder, partial(_lived_on, life, later))
         kills += was_killed
     _, wrong = in_process(folder, lambda: life().restart())
     if not isinstance(wrong, list):
         raise TypeError("a server that is not killed says what is wrong")
-    return kills, [f"seed {seed}: {each}" for each in wrong]
+    return kills, [f"{which}: {each}" for each in wrong]
+
+
+def _lived_on(life: Callable[[], KilledLife], steps: Steps) -> bool:
+    return life().live_on(steps)
 
 
 def launched(folder: Path, clusters: int, nodes: int) -> dict[str, float]:

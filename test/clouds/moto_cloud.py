@@ -66,6 +66,10 @@ class MotoCloud:
         how = {"times": times, "skip": skip, "zone": zone, "after": after, "status": status}
         self._tell("fault", {**fault, **how})
 
+    def mend(self) -> None:
+        """Let nothing go wrong any more that was ordered."""
+        self._tell("mend")
+
     def calls(self) -> list[str]:
         """The actions that were asked for, in order."""
         return list(self._tell("calls"))
@@ -94,6 +98,10 @@ class MotoCloud:
     def groups(self) -> list[str]:
         """Names of the security and placement groups that somebody has made."""
         return list(self._tell("groups"))
+
+    def leftovers(self) -> list[str]:
+        """Disks and network cards of no machine, keys and addresses: `volume vol-0a1b2c`."""
+        return list(self._tell("leftovers"))
 
     def warn(self, instance: str) -> None:
         """Tell a spot machine that it will be taken."""

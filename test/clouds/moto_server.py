@@ -10,6 +10,7 @@ It prints its port, and ends when its input does.
 
 import io
 import json
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -40,6 +41,8 @@ NOTICES: Final = (
     '<DescribeSpotInstanceRequestsResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">'
     "<spotInstanceRequestSet>{}</spotInstanceRequestSet></DescribeSpotInstanceRequestsResponse>"
 )
+REGION: Final = re.compile(r"Credential=[^/]+/[^/]+/([^/]+)/ec2/")
+READS: Final = ("Describe", "Get")
 Start = Callable[..., Any]
 
 
@@ -130,6 +133,8 @@ class Front:
         self._hosts = hosts
         self._lock = threading.Lock()
         self._running = threading.Lock()
+        self._changed: set[str] = set()
+        """The regions in which something may be: to make one takes moto 0.2 s."""
         self.calls: list[str] = []
         self.faults: list[dict[str, Any]] = []
         self.notices: dict[str, str] = {}
@@ -145,6 +150,8 @@ class Front:
             return [json.dumps(answer).encode()]
         form = {key: found[0] for key, found in parse_qs(body.decode(errors="replace")).items()}
         action = form.get("Action", "")
+        if not action.startswith(READS) and (region := REGION.search(authorization(environ))):
+            self._changed.add(region[1])
         fault = self.next_fault(action, form)
         if fault and not fault["after"]:
             return refuse(start, fault)
@@ -211,10 +218,12 @@ class Front:
         return found(given)
 
     def do_reset(self, _: Any) -> None:
-        for region in ec2_backends[DEFAULT_ACCOUNT_ID].values():
-            for each in instances(region):
+        """Nothing is anywhere; regions in which something was only looked for stay as they are."""
+        for name in self._changed:
+            region = ec2_backends[DEFAULT_ACCOUNT_ID].pop(name, None)
+            for each in instances(region) if region else ():
                 each.terminate()
-        ec2_backends[DEFAULT_ACCOUNT_ID].clear()
+        self._changed.clear()
         self.calls, self.faults, self.notices, self.tokens = [], [], {}, {}
         self.groups = PlacementGroups()
         with self._hosts.changed:
@@ -226,6 +235,10 @@ class Front:
     def do_fault(self, given: dict[str, Any]) -> None:
         with self._lock:
             self.faults.append(given)
+
+    def do_mend(self, _: Any) -> None:
+        with self._lock:
+            self.faults = []
 
     def do_notice(self, name: str) -> None:
         self.notices[name] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
@@ -269,6 +282,18 @@ class Front:
         found = [each for backend in everywhere for each in backend.describe_security_groups()]
         return [*self.groups.tags, *(each.name for each in found if each.name != "default")]
 
+    def do_leftovers(self, _: Any) -> list[str]:
+        """What costs something and belongs to no machine."""
+        found: list[str] = []
+        for backend in ec2_backends[DEFAULT_ACCOUNT_ID].values():
+            free = [each.id for each in backend.volumes.values() if each.attachment is None]
+            found += [f"volume {name}" for name in free]
+            cards = [each.id for each in backend.enis.values() if each.instance is None]
+            found += [f"network interface {name}" for name in cards]
+            found += [f"key pair {name}" for name in backend.key_pairs]
+            found += [f"address {each.public_ip}" for each in backend.addresses]
+        return found
+
     def do_hosts(self, given: list[dict[str, str]]) -> None:
         """These hosts are free."""
         with self._hosts.changed:
@@ -288,6 +313,11 @@ class Front:
                 if self._hosts.machines[name].state == "stopped"
             ]
             return {"dirty": dirty, "stopped": stopped}
+
+
+def authorization(environ: dict[str, Any]) -> str:
+    """Who asks, and in which region."""
+    return str(environ.get("HTTP_AUTHORIZATION", ""))
 
 
 def zone_of(form: dict[str, str]) -> str:

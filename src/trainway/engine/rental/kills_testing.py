@@ -4,8 +4,6 @@ import random
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Engine
-
 from trainway.engine.rental.record import RentalState
 from trainway.engine.rental.rentals import Rentals
 from trainway.engine.rental.testing import (
@@ -15,7 +13,6 @@ from trainway.engine.rental.testing import (
     RentalWorld,
     Steps,
     settled,
-    wanted,
 )
 from trainway.engine.testing import memory_database
 from trainway.errors import ConflictError, UnavailableError
@@ -57,17 +54,19 @@ def random_faults(chance: random.Random) -> list[Fault]:
     return faults
 
 
-def random_steps(chance: random.Random, *, kills_for_real: bool = False) -> Steps:
+def random_steps(
+    chance: random.Random, *, kills_for_real: bool = False, most: int = MOST_STEPS
+) -> Steps:
     """A kill at any step, before or after it."""
-    at, after = chance.randrange(MOST_STEPS), chance.random() < 0.5
+    at, after = chance.randrange(most), chance.random() < 0.5
     return Steps(kill_at=at, after=after, kills_for_real=kills_for_real)
 
 
 class KilledLife:
     """The life of a cluster, of which all is kept in a folder but maybe the database."""
 
-    def __init__(self, folder: Path, database: Engine | None = None) -> None:
-        self.world = RentalWorld(folder, database or memory_database())
+    def __init__(self, folder: Path, world: RentalWorld | None = None) -> None:
+        self.world = world or RentalWorld(folder, memory_database())
         self._asked = folder / "asked"
 
     @property
@@ -81,7 +80,7 @@ class KilledLife:
         async def script(rentals: Rentals) -> None:
             for wish in WISHES:
                 self._asked.write_text(wish)
-                await _ask(rentals, wish, steps)
+                await self._ask(rentals, wish, steps)
                 steps.check()
 
         return self.world.live(script, steps)
@@ -92,22 +91,21 @@ class KilledLife:
         async def script(rentals: Rentals) -> None:
             await settled(rentals, steps)
             if self._wish:
-                await _ask(rentals, self._wish, steps)
+                await self._ask(rentals, self._wish, steps)
             steps.check()
 
         return self.world.live(script, steps)
 
     def restart(self) -> list[str]:
         """Begin a server that is not killed; what is wrong after it and a sweep."""
-        for cloud in self.world.clouds.values():
-            cloud.mend()
+        self.world.mend()
         wrong: list[str] = []
 
         async def script(rentals: Rentals) -> None:
             await settled(rentals)
             wrong.extend(self._differences(rentals, "after the restart"))
             if self._wish:
-                await _ask(rentals, self._wish)  # its owner asks again
+                await self._ask(rentals, self._wish)  # its owner asks again
             await settled(rentals)
             wrong.extend(self._differences(rentals, f"after {self._wish} again"))
             report = await rentals.sweep(dry_run=False)
@@ -123,7 +121,7 @@ class KilledLife:
     def _differences(self, rentals: Rentals, when: str) -> list[str]:
         """What the ledger and the clouds do not agree about."""
         known = {each.id for rental in rentals.all() for each in rental.machines}
-        there = {each.id for each in self.world.machines()}
+        there = self.world.living()
         wrong = []
         if known != there:
             wrong.append(f"{when} the ledger has {sorted(known)}, the clouds {sorted(there)}")
@@ -134,16 +132,15 @@ class KilledLife:
             wrong.append(f"{when} the clouds keep {self.world.rules()}")
         return wrong
 
-
-async def _ask(rentals: Rentals, wish: str, steps: Steps | None = None) -> None:
-    """Ask for something until it is done, as an owner does who is told that a cloud is away."""
-    while True:
-        try:
-            if wish == "rent":
-                await rentals.rent(CLUSTER, wanted(NODES), TERMS)
+    async def _ask(self, rentals: Rentals, wish: str, steps: Steps | None = None) -> None:
+        """Ask for something until it is done, as an owner does who is told that a cloud is away."""
+        while True:
+            try:
+                if wish == "rent":
+                    await rentals.rent(CLUSTER, self.world.wanted(NODES), TERMS)
+                else:
+                    await getattr(rentals, wish)(CLUSTER)
+            except (UnavailableError, ConflictError):
+                await settled(rentals, steps)
             else:
-                await getattr(rentals, wish)(CLUSTER)
-        except (UnavailableError, ConflictError):
-            await settled(rentals, steps)
-        else:
-            return
+                return

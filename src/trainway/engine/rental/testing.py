@@ -130,9 +130,22 @@ class RentalWorld:
         """The cloud that is cheapest as spot."""
         return self.clouds["gcp"]
 
+    def wanted(self, nodes: int) -> TaskRequest:
+        """Machines that these clouds offer."""
+        return wanted(nodes)
+
+    def mend(self) -> None:
+        """Let nothing go wrong any more."""
+        for cloud in self.clouds.values():
+            cloud.mend()
+
     def machines(self) -> list[Machine]:
         """All machines of all clouds that cost something."""
         return [each for cloud in self.clouds.values() for each in cloud.machines()]
+
+    def living(self) -> set[str]:
+        """Their ids."""
+        return {each.id for each in self.machines()}
 
     def rules(self) -> list[str]:
         """What clusters have besides machines."""
@@ -145,16 +158,18 @@ class RentalWorld:
         self.pauses.append(seconds)
         await asyncio.sleep(0)
 
+    def providers(self, steps: Steps) -> dict[str, Provider]:
+        """What servers rent of, with calls that are steps."""
+        return {name: _provider(Counted(cloud, steps)) for name, cloud in self.clouds.items()}
+
     def server(
         self, steps: Steps | None = None, store: Store | None = None
     ) -> tuple[Rentals, RentalContext]:
         """A server that begins, with what it is made of."""
         steps = steps or Steps()
         ledger = Ledger(store or faulty_store(self.database, steps))
-        providers: dict[str, Any] = {
-            name: Counted(cloud, steps) for name, cloud in self.clouds.items()
-        }
-        clouds = Clouds(lambda name: _provider(providers[name]), lambda: sorted(self.clouds))
+        providers = self.providers(steps)
+        clouds = Clouds(lambda name: providers[name], lambda: sorted(providers))
         around = RentalContext(
             *(
                 ledger,
