@@ -6,11 +6,13 @@ from decimal import Decimal
 from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.engine.costs.cluster_bill import bill, billed, cost_view, used_cluster
 from trainway.engine.costs.cost import total
-from trainway.engine.costs.rental import Rental, rented, returned
+from trainway.engine.costs.metering import metered
+from trainway.engine.rental.record import Rental, RentedMachine
 from trainway.engine.usage import Grouping, UsageReport, used_before
 
 PRICES = {"ssh/lab": {"node": 1, "gpus": {"A100": 2}}}
 SHAPE = json.dumps({"cpus": "4", "memory": "0", "gpus": 1, "accelerators": "A100:1"})
+TOKEN, MACHINES = "a", ("i-0", "i-1")
 NEW = ClusterRecord(name="dev", id="c1", infra="ssh/lab", pool="p", nodes=2, resources=SHAPE)
 
 
@@ -41,11 +43,18 @@ def test_a_cluster_costs_its_price_while_it_is_up() -> None:
     assert (cost_view(free), free.rates) == ({}, None)
 
 
+def spot(ended: str = "") -> Rental:
+    return Rental(
+        cluster="dev", token=TOKEN, cloud="aws", region="us-east-1", zone="us-east-1a",
+        instance_type="p4d", spot=True, nodes=2, hourly_price="3", on_demand_price="10",
+        machines=tuple(RentedMachine(name, 0, launched=at(1), ended=ended) for name in MACHINES),
+    )  # fmt: skip
+
+
 def test_a_rented_cluster_costs_until_it_is_given_back() -> None:
-    spot = Rental("aws/us-east-1/us-east-1a", "p4d", 2, Decimal("1.5"), True, Decimal("5"))
-    rental = NEW.changed(rented(NEW, spot, at(1)))
+    rental = NEW.changed(metered(NEW, [spot()]))
     up = after(rental, State.UP, 2)
-    back = up.changed(returned(up, at(5)))
+    back = up.changed(metered(up, [spot(ended=at(5))]))
     gone = bill(back, at(9))
     assert gone is not None
     assert (total(gone.pieces).spent, total(gone.pieces).saved) == (Decimal(12), Decimal(28))

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from trainway.backends.testing import FakeBackend
-from trainway.engine.costs.rate import rates_of
+from trainway.engine.costs.rate import Rate, rates_of, with_rate
+from trainway.engine.costs.rating import rated
 from trainway.engine.database import open_database
+from trainway.engine.phases import Phase
+from trainway.engine.record import JobRecord
 from trainway.engine.store import Store
 from trainway.engine.testing import NOW, World, act
 from trainway.engine.times import time_text
@@ -70,6 +73,16 @@ def test_without_prices_nobody_is_told_of_money() -> None:
         assert "cost" not in await total(world)
 
     run(scene, World())
+
+
+def test_rented_machines_have_no_other_price_at_the_same_place() -> None:
+    job = JobRecord(
+        id="1", name="a", namespace="b", kind="JobSet", backend="aws", phase=Phase.RUNNING
+    )
+    there = job.with_columns(with_rate((), Rate(at(0), Decimal(2), "aws", is_rented=True)))
+    assert rated(there, {"aws": 7}, at(1)) == {}
+    moved = there.with_columns({"backend": "local"})
+    assert rates_of(rated(moved, {"local": 7}, at(1))["rates"])[-1].hourly == Decimal(7)
 
 
 def test_the_next_server_goes_on_with_the_rates_and_the_prices_of_its_time(tmp_path: Path) -> None:
