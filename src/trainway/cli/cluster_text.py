@@ -34,10 +34,16 @@ def cluster_row(cluster: Json, now: datetime) -> list[str]:
         metadata["name"],
         spec["infra"],
         resources(cluster),
-        status["phase"],
+        _phase(status),
         autostop(spec.get("autostop")),
         _ago(metadata["creationTimestamp"], now),
     ]
+
+
+def _phase(status: Json) -> str:
+    """`UP`; `UP (interrupted)` while a cloud takes machines of it back."""
+    is_taken = status["phase"] == "UP" and (status.get("rental") or {}).get("interruption")
+    return f"{status['phase']} (interrupted)" if is_taken else str(status["phase"])
 
 
 def resources(cluster: Json) -> str:

@@ -34,7 +34,7 @@ from trainway.engine.record import Event, JobRecord, JobSpec
 from trainway.engine.stored_job import Change, StoredJob
 from trainway.engine.submission import Prepared, Submission, workload_of
 from trainway.engine.times import time_text
-from trainway.engine.wishes import DEADLINE, ENDING, RESUME, SUSPEND, is_new
+from trainway.engine.wishes import DEADLINE, ENDING, RESUME, SUSPEND, is_explained, is_new
 from trainway.errors import ConflictError, DatabaseError, TrainwayError, UnavailableError
 
 log = logging.getLogger(__name__)
@@ -183,7 +183,7 @@ class LiveJob(StoredJob):
         except UnavailableError as error:
             log.info("job %s: trying again: %s", self.id, error)
             columns = {"reason": "Unavailable", "message": error.sentence}
-            await self.observe(lambda: Change(columns))
+            await self.observe(lambda: None if is_explained(self.record) else Change(columns))
         except TrainwayError as error:
             await self._fail(self._failure, error.sentence)
         return False
@@ -360,7 +360,7 @@ class LiveJob(StoredJob):
 
     def _refused(self, wanted: str, error: TrainwayError) -> Change | None:
         """What follows when the backend does not do what is wanted."""
-        if self.record.wanted != wanted or self._is_over():
+        if self.record.wanted != wanted or self._is_over() or is_explained(self.record):
             return None
         columns: dict[str, Any] = {"message": f"it cannot be told to {wanted}: {error.sentence}"}
         if isinstance(error, ConflictError) and wanted not in ENDING:

@@ -15,12 +15,28 @@ from trainway.engine.queues.making_room import has_left, is_leaving, left
 from trainway.engine.queues.node_limit import given_up
 from trainway.engine.record import AT_ONCE, JobRecord
 from trainway.engine.trouble import trouble_of
-from trainway.engine.wishes import BUDGET, DEADLINE, DELETE, ENDING, LOST, PRUNED, RESUME
+from trainway.engine.wishes import (
+    BUDGET,
+    DEADLINE,
+    DELETE,
+    ENDING,
+    LOST,
+    PRUNED,
+    RESUME,
+    is_explained,
+)
 from trainway.jobset.job_remarks import merged_links
 from trainway.jobset.status import moment
 
 _MAY_WAIT: Final = (Phase.STARTING, Phase.QUEUED, Phase.INADMISSIBLE, Phase.RESTARTING)
 """Phases in which a backend that schedules may say why nothing runs yet."""
+
+_SAID_BEFORE: Final = (
+    (BUDGET, Phase.CANCELLED),
+    (LOST, Phase.CANCELLED),
+    (LOST, Phase.FAILED),  # what it ran on may go before it has ended
+)
+"""Ends of which the reason was known when they were asked for."""
 
 _CRASHES: Final = "CrashLoopBackOff"
 """The reason of a pod that a node, named with its exit status, tells better."""
@@ -58,7 +74,7 @@ def wished_end(record: JobRecord, cancelled: str) -> tuple[Phase, str, str]:
     """The phase, reason and message of a job that ends as is wanted while no agent has it."""
     if record.wanted == DEADLINE:
         return Phase.FAILED, "DeadlineExceeded", overdue_message(record)
-    if record.wanted == BUDGET:
+    if is_explained(record):
         return Phase.FAILED, record.reason, record.message
     return Phase.CANCELLED, "Cancelled", cancelled
 
@@ -101,7 +117,7 @@ def _end_columns(record: JobRecord, observed: Observation, now: str) -> dict[str
             "reason": "DeadlineExceeded",
             "message": overdue_message(record),
         }
-    elif record.wanted in (LOST, BUDGET) and observed.phase == Phase.CANCELLED:
+    elif (record.wanted, observed.phase) in _SAID_BEFORE:
         columns |= {"phase": Phase.FAILED, "reason": record.reason, "message": record.message}
     elif record.reason == PRUNED and observed.phase == Phase.CANCELLED:
         columns |= {"reason": PRUNED, "message": record.message}

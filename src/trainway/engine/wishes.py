@@ -24,6 +24,11 @@ PRUNED: Final = "Pruned"
 ENDING: Final = (CANCEL, DELETE, DEADLINE, LOST, BUDGET)
 
 
+def is_explained(record: JobRecord) -> bool:
+    """Whether it is to end, and has the reason and message of its end already."""
+    return record.wanted in (LOST, BUDGET)
+
+
 def is_new(before: JobRecord, record: JobRecord) -> bool:
     """Whether the agent has yet to be told; that a job goes on, only when it may begin."""
     if record.wanted == RESUME:

@@ -21,7 +21,7 @@ from trainway.agent.controllers.gang_queue import QUEUED, in_order
 from trainway.agent.pool import autostop, cluster_queue
 from trainway.agent.pool.allocation import Allocation, fill, on_hosts, on_nodes
 from trainway.agent.pool.allocation_state import AllocationState
-from trainway.agent.pool.lease import LOST
+from trainway.agent.pool.cluster_nodes import nodes, set_aside
 from trainway.agent.pool.placement import Placement
 
 TYPE_CHECKING = False
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from trainway.agent.pool.allocation import AllocationHolder
     from trainway.agent.supervisor.answers import (
         ClusterAnswer,
-        ClusterNode,
         ClustersAnswer,
         ClusterState,
     )
@@ -235,7 +234,8 @@ class Clusters:
                 self._fill(allocation, allocation.placement, waiting)
 
     def _fill(self, allocation: Allocation, held: Placement, waiting: list[Any]) -> None:
-        rooms = allocation.rooms()
+        aside = set_aside(held, self._pool.host)
+        rooms = [room for room in allocation.rooms() if held.hosts[room.name] not in aside]
         for gang in self._pool.gangs():
             if gang.queue == allocation.name and gang.placement is not None and not gang.ended:
                 if gang.id not in self._seats:
@@ -246,7 +246,7 @@ class Clusters:
             self._seats[gang.id] = found
             gang.place(on_hosts(found, held))
         for position, (gang, reason, message) in enumerate(decisions.waiting, start=1):
-            gang.waiting(reason, message, position)
+            gang.waiting(reason, "; ".join([message, *aside.values()]), position)
 
     def on_job(self, gang: Any) -> None:
         """A job of a cluster came, began or ended."""
@@ -371,23 +371,12 @@ class Clusters:
         return {"ok": True, "cluster": self._view(allocation)}
 
     def _view(self, allocation: Allocation) -> ClusterState:
-        nodes: list[ClusterNode] = []
-        if allocation.placement is not None:
-            for key in allocation.keys:
-                name = allocation.placement.hosts[key]
-                host = self._pool.host(name)
-                address = getattr(host, "address", "") or ""
-                gpus = allocation.placement.names(key)
-                node: ClusterNode = {"host": name, "address": address, "gpus": gpus}
-                if getattr(host, "state", "") == LOST:
-                    node["lost"] = True
-                nodes.append(node)
         return {
             "name": allocation.name,
             "id": allocation.uid,
             "state": allocation.state.value,
             "message": allocation.message,
-            "nodes": nodes,
+            "nodes": nodes(allocation, self._pool.host),
             "autostop": None if allocation.autostop is None else allocation.autostop.to_json(),
             "idleSince": allocation.idle_since,
         }

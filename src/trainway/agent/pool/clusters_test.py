@@ -69,6 +69,24 @@ def test_pods_go_to_different_nodes() -> None:
     assert pool.submit("b", cpus=0.5).placement is None
 
 
+def test_a_node_that_is_set_aside_takes_no_more_jobs_and_keeps_those_that_it_has() -> None:
+    pool = FakePool()
+    pool.launch(nodes=2, apart=True)
+    first = pool.submit("a", cpus=2)
+    assert first.placement is not None
+    (host,) = first.placement.hosts.values()
+    pool.aside[host] = "its cloud takes it"
+    second, third = pool.submit("b", cpus=2), pool.submit("c", cpus=2)
+    assert second.placement is not None
+    assert [*second.placement.hosts.values()] != [host]
+    pool.end(first)
+    said = f"Queued: it needs 2 CPUs, with only 0 free; {host} is set aside: its cloud takes it"
+    assert third.said[-1] == (said, 1)
+    pool.aside.clear()
+    pool.schedule()
+    assert third.is_placed
+
+
 def test_the_next_agent_knows_which_nodes_are_taken() -> None:
     pool = FakePool()
     pool.launch(nodes=2)

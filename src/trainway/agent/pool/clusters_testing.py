@@ -81,6 +81,7 @@ class FakeHost:
 
     def __init__(self, name: str = "this") -> None:
         self.name = name
+        self.drained = ""
         self.settings: Json = {}
         self.told: list[Json] = []
 
@@ -130,6 +131,8 @@ class FakePool:
         self.timers: list[FakeTimer] = []
         self.orders = 0
         self.only = FakeHost()
+        self.aside: dict[str, str] = {}
+        """Why hosts take no new pods, by their names."""
         self.attendance = Attendance(self)
         self.is_attended = True
         self.clusters = Clusters(self, lambda _clusters: self.holder)
@@ -167,7 +170,9 @@ class FakePool:
     def host(self, name: str) -> FakeHost:
         """A host of any name."""
         assert name
-        return FakeHost()
+        found = FakeHost(name)
+        found.drained = self.aside.get(name, "")
+        return found
 
     def schedule(self) -> None:
         """Let the clusters place their jobs."""
@@ -181,12 +186,20 @@ class FakePool:
         self.clusters.handle(request, lambda answer: answers.append(dict(answer)))
         return answers
 
-    def launch(self, name: str = "dev", nodes: int = 1, gpus: float = 0, **more: Any) -> None:
-        """Hold a cluster and start it."""
+    def launch(
+        self,
+        name: str = "dev",
+        nodes: int = 1,
+        gpus: float = 0,
+        *,
+        apart: bool = False,
+        **more: Any,
+    ) -> None:
+        """Hold a cluster and start it; `apart`: on hosts of its own, `a0`, `a1` and so on."""
         cluster = {"name": name, "id": f"id-{name}", "nodes": nodes, "cpus": 2, "gpus": gpus}
         (answer,) = self.ask(op="allocate", cluster={**cluster, "given": True, **more})
         assert answer["ok"]
-        hosts = {f"node-{index}": "this" for index in range(nodes)}
+        hosts = {f"node-{index}": f"a{index}" if apart else "this" for index in range(nodes)}
         devices = {key: {"gpus": ["0"]} for key in hosts} if gpus else {}
         self.ask(op="start", cluster=name, placement={"hosts": hosts, "devices": devices})
 

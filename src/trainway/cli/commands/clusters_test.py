@@ -197,6 +197,15 @@ def test_clusters_are_shown_in_columns(fake: FakeServer) -> None:
     assert fake.requests[-1][:2] == ("POST", "/api/v1/clusters/refresh")
 
 
+def test_a_cluster_whose_machines_are_taken_is_shown_as_interrupted(fake: FakeServer) -> None:
+    rental = {"instanceType": "p5", "spot": True, "interruption": {"until": "", "message": "m"}}
+    status = fake.clusters.add("a", infra="aws/us-east-1")["status"]
+    status["rental"] = rental
+    assert "  UP (interrupted)  " in invoke("status").stdout
+    status["phase"] = "STOPPED"
+    assert "  STOPPED  " in invoke("status").stdout
+
+
 def test_the_queue_is_shown_in_columns(fake: FakeServer) -> None:
     fake.clusters.add("dev")
     for _ in range(2):

@@ -19,6 +19,7 @@ from trainway.engine.cluster.access import access_to
 from trainway.engine.cluster.agents import Agents
 from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.context import ClusterContext
+from trainway.engine.cluster.draining import Draining
 from trainway.engine.cluster.name import check_name, generated_name
 from trainway.engine.cluster.news import ClusterNews
 from trainway.engine.cluster.queue import cluster_jobs
@@ -66,7 +67,8 @@ class Clusters:
     def __init__(self, around: ClusterContext, agents: Callable[[], Agents]) -> None:
         self._around = around
         self._book = ClusterBook(around.ledger, agents, around.worker_changed)
-        self._rented = RentedClusters(self._book, around.office)
+        draining = Draining(self._book, around.jobs)
+        self._rented = RentedClusters(self._book, around.office, draining.drain)
         self._settling = Settling(around, self._book, self._rented)
         self._news = ClusterNews(self._book, around.schedule, self._rented.released)
         self._waking: set[str] = set()
@@ -372,7 +374,9 @@ class Clusters:
         folder, active = self.agents.directory(record.name), self._around.jobs(record.backend)
         bill = self._around.ledger.bills.view(record)
         view = cluster_view(record, folder, len(active), bill)
-        view["status"]["rental"] = self._rented.view(record)
+        view["status"]["rental"] = rental = self._rented.view(record)
+        if rental and rental["interruption"] and record.state == State.UP:
+            view["status"]["message"] = record.message or rental["interruption"]["message"]
         return view
 
 

@@ -8,9 +8,9 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
 from trainway.api.task import amounts
@@ -23,12 +23,11 @@ from trainway.engine.cluster.agents import Agents, host_name
 from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.lending import LOOK_S, Lending
 from trainway.engine.cluster.record import ClusterRecord, State
-from trainway.engine.cluster.rented_hosts import forget_hosts, told_hosts
-from trainway.engine.cluster.shape import Shape
+from trainway.engine.cluster.rental_view import rental_view
+from trainway.engine.cluster.rented_hosts import devices, forget_hosts, measured, told_hosts
 from trainway.engine.cluster.unattended import ends_by_shutdown, explanation, terms
 from trainway.engine.costs.metering import metered
 from trainway.engine.costs.rate import Columns
-from trainway.engine.queue import GPUS
 from trainway.engine.rental.choice import Chosen
 from trainway.engine.rental.errors import NoOfferError
 from trainway.engine.rental.interruption import Interruption, interruption
@@ -46,7 +45,6 @@ from trainway.errors import (
 )
 from trainway.families.clouds import ANY
 from trainway.families.table import family_of
-from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
 from trainway.optimizer.request import TaskRequest, machine_images, request
 from trainway.providers.base import JobCredentials
@@ -59,6 +57,8 @@ _BOOT_LIMIT_S: Final = 600.0
 _STILL: Final = (RentalState.STOPPED, RentalState.STOPPING, RentalState.STARTING)
 RENTED: Final = "rented"
 """Where what was asked for stands in the resources of a cluster."""
+Drain: TypeAlias = Callable[[ClusterRecord, Rental], Awaitable[None]]
+"""Ends the jobs on machines of a cluster that their cloud takes back."""
 
 
 class RentError(ConflictError):
@@ -74,9 +74,11 @@ class RentedClusters:
         self,
         book: ClusterBook,
         office: Callable[[], RentalOffice],
+        drain: Drain,
         boot_limit_s: float = _BOOT_LIMIT_S,
     ) -> None:
         self._book = book
+        self._drain = drain
         self._office = office
         self._boot_limit_s = boot_limit_s
         self._background = Background()
@@ -110,6 +112,7 @@ class RentedClusters:
             hosts = await self._hosts_of(record.pool)
             found = await self._agents.reach(record.pool, hosts, ours, self._boot_limit_s)
             found.sort(key=lambda host: ours.index(str(host["name"])))
+            await self._take_pods(record, found)
             await self._lending.lend(record, rental)
             self._renew()
         except (NoOfferError, NotFoundError, ConflictError) as error:
@@ -117,15 +120,21 @@ class RentedClusters:
         except UnavailableError as error:
             await self.release(record, stop=True)
             raise await self._given_up(record, error.message) from error
-        resources = json.loads(record.resources) | _measured(record, found).to_dict()
+        resources = json.loads(record.resources) | measured(record, found).to_dict()
         columns = {
             "infra": rental.infra,
             "resources": json.dumps(resources),
-            "devices": json.dumps(_devices(found)),
+            "devices": json.dumps(devices(found)),
             "message": "",
         }
         await self._book.change(record.name, **columns)
         return self._book.records.get(record.name, record).changed(columns)
+
+    async def _take_pods(self, record: ClusterRecord, hosts: Sequence[Json]) -> None:
+        """Let machines take pods whose names were those of others that were taken."""
+        for host in hosts:
+            if host.get("drained"):
+                await self._agents.ask(record.pool, "drain", record.name, host=host["name"])
 
     async def _hosts_of(self, pool: str) -> list[Json]:
         """The machines of all clusters that an agent keeps."""
@@ -250,22 +259,33 @@ class RentedClusters:
         if record is None:
             return
         why = f": {change.why}" if change.why else ""
-        which = ", ".join(change.machines)
         if change.kind in (ChangeKind.NOTICE, ChangeKind.GONE):
             when = f" at {change.at}" if change.at else ""
             verb = "takes back" if change.kind is ChangeKind.NOTICE else "has taken back"
-            await self._book.note(name, message=f"{rental.cloud} {verb} {which}{when}{why}")
+            message = f"{rental.cloud} {verb} {', '.join(change.machines)}{when}{why}"
+            await self._book.note(name, message=message)
+            await self._drain(record, rental)
             await self._note_bill(name)
             return
+        await self._have_gone(record, rental, why, is_gone=change.kind is ChangeKind.ENDED)
+
+    async def _have_gone(
+        self, record: ClusterRecord, rental: Rental, why: str = "", *, is_gone: bool = True
+    ) -> None:
+        """All machines of a cluster have stopped, or are gone: so has the cluster."""
+        await self._drain(record, rental)
+        taken = interruption(rental) if is_gone else None
+        if taken is not None:
+            why = f": {taken.words}"
         with suppress(TrainwayError):  # config.yaml may be broken now
             why += explanation(record, await self._unattended(record, rental))
-        is_gone = change.kind is ChangeKind.ENDED
         message = f"its machines {'are gone' if is_gone else 'have stopped'}{why}"
         with suppress(TrainwayError):  # its agent may be gone with them
-            await self._agents.ask(record.pool, "release", name, stop=True, message=message)
+            released = {"stop": True, "message": message}
+            await self._agents.ask(record.pool, "release", record.name, **released)
         columns = {"state": State.STOPPED, "devices": "", "placed": "[]", "message": message}
-        await self._book.note(name, **columns)
-        await self._note_bill(name)
+        await self._book.note(record.name, **columns)
+        await self._note_bill(record.name)
 
     async def released(self, record: ClusterRecord) -> None:
         """A cluster has stopped by itself, or is gone: so are its machines.
@@ -298,9 +318,18 @@ class RentedClusters:
                 await self._rentals.end(rental.cluster)
             elif record.state == State.STOPPED and rental.state is RentalState.RUNNING:
                 await self.release(record, stop=True)
+            else:  # a notice may be written that nobody was told of
+                await self._drain(record, rental)
         for record in list(self._book.records.values()):
             if is_rented(record.infra):  # a server may have been killed before it wrote the bill
                 await self._note_bill(record.name)
+                await self._note_end(record)
+
+    async def _note_end(self, record: ClusterRecord) -> None:
+        """Stop a cluster whose machines are all gone, if a server was killed before it did."""
+        if record.state == State.UP and self._rentals.find(record.name) is None:
+            for rental in (await self._rentals.all_of(record.name, record.launched))[-1:]:
+                await self._have_gone(record, rental)
 
     def view(self, record: ClusterRecord) -> Json | None:
         """What is rented for a cluster, as the API shows it."""
@@ -350,45 +379,3 @@ def wish(
 
 def _listed(value: Any) -> list[Any]:
     return [] if value is None else list(value) if isinstance(value, list) else [value]
-
-
-def _measured(record: ClusterRecord, hosts: list[Json]) -> Shape:
-    """What each node has: the whole of the smallest machine."""
-    return Shape(
-        record.nodes,
-        Quantity.parse(f"{min(host['cpus'] for host in hosts):.3f}"),
-        Quantity.parse(min(int(host.get("memory") or 0) for host in hosts)),
-        min(len(host.get("gpus") or ()) for host in hosts),
-        record.shape.accelerator,
-    )
-
-
-def _devices(hosts: list[Json]) -> Json:
-    """The GPUs of each node, which has all of its machine."""
-    nodes = enumerate(hosts)
-    return {f"node-{index}": {GPUS: list(host.get("gpus") or ())} for index, host in nodes}
-
-
-def rental_view(rental: Rental) -> Json:
-    """A rental as the API shows it."""
-    return {
-        "state": str(rental.state),
-        "cloud": rental.cloud,
-        "region": rental.region,
-        "zone": rental.zone,
-        "instanceType": rental.instance_type,
-        "spot": rental.spot,
-        "hourlyPrice": rental.hourly_price,
-        "message": rental.message,
-        "history": [
-            {
-                "infra": "/".join(part for part in (each.cloud, each.region, each.zone) if part),
-                "instanceType": each.instance_type,
-                "spot": each.spot,
-                "hourlyPrice": each.hourly_price,
-                "error": each.error,
-                "at": each.at,
-            }
-            for each in rental.history
-        ],
-    }

@@ -10,8 +10,12 @@ from typing import Final
 from trainway.agent.pool.attendance import SETTING as UNATTENDED
 from trainway.backends.login.login_fields import PYTHON
 from trainway.engine.cluster.agents import host_name
+from trainway.engine.cluster.record import ClusterRecord
+from trainway.engine.cluster.shape import Shape
+from trainway.engine.queue import GPUS
 from trainway.engine.rental.record import Rental, RentedMachine
 from trainway.engine.rental.ssh_key import SshKey
+from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
 
 _KNOWN: Final = "known_hosts-"
@@ -53,3 +57,20 @@ def forget_hosts(key: SshKey, rentals: Iterable[Rental]) -> None:
 
 def _outside(machine: RentedMachine) -> str:
     return machine.public_address or machine.private_address
+
+
+def measured(record: ClusterRecord, hosts: list[Json]) -> Shape:
+    """What each node has: the whole of the smallest machine."""
+    return Shape(
+        record.nodes,
+        Quantity.parse(f"{min(host['cpus'] for host in hosts):.3f}"),
+        Quantity.parse(min(int(host.get("memory") or 0) for host in hosts)),
+        min(len(host.get("gpus") or ()) for host in hosts),
+        record.shape.accelerator,
+    )
+
+
+def devices(hosts: list[Json]) -> Json:
+    """The GPUs of each node, which has all of its machine."""
+    nodes = enumerate(hosts)
+    return {f"node-{index}": {GPUS: list(host.get("gpus") or ())} for index, host in nodes}

@@ -43,6 +43,8 @@ class FakeAgents:
         """The hosts that an agent was told of last."""
         self.unstartable: dict[str, list[str]] = {}
         """For an operation: why the agents that it needs cannot be started, one each."""
+        self.drained: dict[str, str] = {}
+        """Why hosts were set aside; empty: they take pods again."""
         self.rooms = [HostAmounts("a1", 4, 8 * 2**30, 2), HostAmounts("a2", 2, 8 * 2**30, 0)]
         self._changed = asyncio.Event()
 
@@ -103,7 +105,8 @@ class FakeAgents:
         self.reached = hosts
         one = self.rooms[0]
         amounts: Json = {"cpus": one.cpus, "memory": one.memory, "gpus": ["0", "1"]}
-        return [{"name": host["name"], **amounts} for host in hosts if host["name"] in wanted]
+        found = [{"name": host["name"], **amounts} for host in hosts if host["name"] in wanted]
+        return [{**host, "drained": self.drained.get(str(host["name"]), "")} for host in found]
 
     async def login(self, pool: str, infra: str, host: str) -> Json:  # noqa: ARG002 - as above
         """Words."""
@@ -127,7 +130,9 @@ class FakeAgents:
     async def ask(self, pool: str, operation: str, name: str, **more: Any) -> Json:
         """Do it."""
         self._note(operation, name)
-        if operation == "lend":
+        if operation == "drain":
+            self.drained[more["host"]] = more.get("why", "")
+        if operation in ("lend", "drain"):
             return {"ok": True}
         cluster = self.clusters.get(name)
         if cluster is None or cluster["pool"] != pool:

@@ -27,8 +27,9 @@ from trainway.engine.recovery.strategy import (
     loss_of_end,
     target,
 )
+from trainway.engine.rental.interruption import Interruption
 from trainway.engine.stored_job import Change
-from trainway.engine.wishes import ENDING, LOST
+from trainway.engine.wishes import ENDING, LOST, SUSPEND
 from trainway.errors import ConflictError, TrainwayError
 from trainway.jobset.status import moment
 from trainway.json_types import Json
@@ -154,6 +155,30 @@ class RecoveredJob(MovableJob):
         told = [event for event in change.events if event.reason != Phase.FAILED]
         event = self.event("MovingOn", _said(here, aim, words), kind="Warning")
         return Change({**columns, "move": move.text()}, [*told, event])
+
+    def taken_elsewhere(self, taken: Interruption) -> Change | None:
+        """It ends where a cloud takes its machines, and goes on elsewhere; None: nowhere does it.
+
+        It is not asked again where it was: there are no machines any more.
+        """
+        found, here, now = failover_of(self.record), self.record.backend, moment(self.now())
+        if found is None or found.strategy is Strategy.NONE:
+            return None
+        found = found.lost(self.id, here, taken.words, now, Loss.REFUSED)
+        found = found.checked(self.record.with_columns({"phase": Phase.PAUSED}), now)
+        aim = found.aim(self.record, now, has_ended=True)
+        if aim is None or aim.place == here:
+            return None
+        back = Candidate(here, (), self.record.handle_data.get("kubeconfig") or ())
+        is_paused = self.record.phase == Phase.PAUSED or self.record.wanted == SUSPEND
+        move = Move(
+            Step.LEAVING, found.at(aim.place), back, resumes=not is_paused, withdraws=True,
+            abandons=True, taken=taken.words, until=taken.until,
+        )  # fmt: skip
+        said = _said(here, Target(aim.place), taken.words, verb="is being taken")
+        columns = {"phase": Phase.PAUSED, "recovery": found.text(), "wanted": ""}
+        columns |= {"reason": str(Cause.PREEMPTED), "message": said, "move": move.text()}
+        return Change(columns, [self.event("MovingOn", said, kind="Warning")])
 
     def _with_move(
         self, change: Change, found: Failover, aim: Target, words: str, why: str = ""
