@@ -2,7 +2,8 @@
 
 Both are had once for each machine, as versitygw is. fake-gcs-server takes objects by Google's JSON
 protocol and by signed addresses only, and obstore sends them by the XML protocol: what passes them
-on says of each that its address is signed. Uploads in parts it does not know at all.
+on says of each that its address is signed. Uploads in parts it does not know at all; what passes
+them on does (`google_parts.py`).
 """
 
 import base64
@@ -17,15 +18,15 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 
 import pytest
 from cluster.ports import free_port
+from google_parts import Answer, GoogleParts
 from program_cache import Done, go_program, had, run
 
 GCS: Final = "v1.52.2"
@@ -48,8 +49,6 @@ class CloudStore:
     """What a user sets to reach it at a port."""
     make: Callable[[str], None]
     """Makes a bucket."""
-    has_parts: bool
-    """Whether large objects can be sent to it."""
 
 
 def fake_gcs_server() -> Path:
@@ -86,7 +85,6 @@ def google(folder: Path) -> Iterator[CloudStore]:
             passed_on,
             lambda port: {"STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{port}"},
             make,
-            has_parts=False,
         )
 
 
@@ -106,7 +104,6 @@ def azure(folder: Path) -> Iterator[CloudStore]:
                 "AZURE_STORAGE_ACCOUNT_KEY": KEY,
             },
             lambda name: _make_container(port, name),
-            has_parts=True,
         )
 
 
@@ -157,31 +154,42 @@ class _Signing(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     target: int
+    parts: GoogleParts
 
     def _pass_on(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        path = self.path
-        if self.command == "PUT":
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length)
+        if len(body) < length:  # whoever sent it was killed
+            self.close_connection = True
+            return
+        said = self.parts.answer(self.command, self.path, body, self._put)
+        self._answer(*(said or self._asked(self.command, self.path, body, dict(self.headers))))
+
+    def _put(self, path: str, body: bytes) -> Answer:
+        return self._asked("PUT", path, body, {"Content-Type": "application/octet-stream"})
+
+    def _asked(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
+        if method == "PUT":
             path += f"{'&' if '?' in path else '?'}X-Goog-Algorithm=any"
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.target}{path}",
             data=body or None,
-            method=self.command,
-            headers={key: value for key, value in self.headers.items() if key != "host"},
+            method=method,
+            headers={key: value for key, value in headers.items() if key != "host"},
         )
         try:
             with urllib.request.urlopen(request) as answer:  # noqa: S310 - of this machine
-                self._answer(answer.status, answer.headers, answer.read())
+                return answer.status, dict(answer.headers), answer.read()
         except urllib.error.HTTPError as error:
             with error:
-                self._answer(error.code, error.headers, error.read())
+                return error.code, dict(error.headers), error.read()
 
     def __getattr__(self, name: str) -> Callable[[], None]:
         if name.startswith("do_"):
             return self._pass_on
         raise AttributeError(name)
 
-    def _answer(self, status: int, headers: Message, body: bytes) -> None:
+    def _answer(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         self.send_response_only(status)
         length = str(len(body))
         for key, value in headers.items():
@@ -190,7 +198,7 @@ class _Signing(BaseHTTPRequestHandler):
             elif key.lower() not in {"connection", "transfer-encoding"}:
                 self.send_header(key, value)
         self.send_header("Content-Length", length)
-        if self.command == "PUT" and "ETag" not in headers:
+        if self.command == "PUT" and "etag" not in map(str.lower, headers):
             self.send_header("ETag", f'"{hashlib.md5(body, usedforsecurity=False).hexdigest()}"')
         self.end_headers()
         self.wfile.write(body)
@@ -201,7 +209,7 @@ class _Signing(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def _signing(port: int) -> Iterator[int]:
-    handler = type("Handler", (_Signing,), {"target": port})
+    handler = type("Handler", (_Signing,), {"target": port, "parts": GoogleParts()})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever)

@@ -1,6 +1,7 @@
 """`trainway data` with Google's and Azure's stores, as far as their emulators go."""
 
 import itertools
+import json
 import os
 import random
 import subprocess
@@ -10,10 +11,12 @@ from typing import Final
 
 import pytest
 from cloud_stores import CloudStore
-from data_s3_test import COPY, PART, recorded
+from data_s3_test import COPY, PART, SENT_PART, recorded
 from installation import Installation
 from s3_server import CountingProxy
 
+from trainway.data.azure_blocks import block_of
+from trainway.data.multipart import Part
 from trainway.data.object_store import ObjectStore
 from trainway.data.uri import parse
 
@@ -37,9 +40,7 @@ def user(cloud_store: CloudStore, tmp_path: Path) -> Installation:
 def test_a_folder_goes_there_and_back_and_nothing_beyond_it_is_removed(
     cloud_store: CloudStore, bucket: str, user: Installation, tmp_path: Path
 ) -> None:
-    files = {"a.json": b"{}", "d/e f/ü.bin": CONTENT}
-    if cloud_store.has_parts:
-        files["large"] = LARGE
+    files = {"a.json": b"{}", "d/e f/ü.bin": CONTENT, "large ü": LARGE}
     source = tmp_path / "source"
     for name, text in files.items():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
@@ -90,6 +91,102 @@ def test_a_copy_that_is_killed_fetches_only_what_is_missing(
             assert (process.returncode == 0) == (number == kills)
 
     assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    "kills", [pytest.param(3), pytest.param(100, marks=pytest.mark.stress)], ids=str
+)
+def test_an_upload_that_is_killed_sends_only_what_is_missing(
+    kills: int,
+    cloud_store: CloudStore,
+    bucket: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, value in cloud_store.variables(cloud_store.port).items():
+        monkeypatch.setenv(name, value)
+    store = ObjectStore(parse(bucket))
+    large = random.Random(6).randbytes(5 * SENT_PART + 5)  # noqa: S311 - content of a test
+    (tmp_path / "large").write_bytes(large)
+    command = [sys.executable, "-c", COPY, str(tmp_path / "large"), f"{bucket}/large"]
+    chance, killed, kept, is_done = random.Random(kills), 0, 0, False  # noqa: S311 - kills
+    with CountingProxy(cloud_store.port).opened() as proxy:
+        variables = {**os.environ, **cloud_store.variables(proxy.port)}
+        while killed < kills or not is_done:
+            here, before = stored(store, tmp_path), proxy.taken
+            proxy.sent.clear()
+            proxy.blocks.clear()
+            limit = before + (chance.randrange(4 * SENT_PART) if killed < kills else 1 << 40)
+            with subprocess.Popen(command, env=variables) as process:
+
+                def kill(
+                    taken: int,
+                    limit: int = limit,
+                    process: "subprocess.Popen[bytes]" = process,
+                ) -> None:
+                    if taken >= limit:
+                        process.kill()
+
+                proxy.on_taken = kill
+            is_done = process.returncode == 0
+            killed += not is_done
+            kept += len(here)
+            assert set(here).isdisjoint(numbers(proxy)), "a part that was there is sent again"
+            missing = len(large) - sum(part.size for part in here.values())
+            assert proxy.taken - before < missing + SENT_PART  # one may have been on its way
+
+    assert kept
+    assert not list((tmp_path / "cache" / "trainway" / "uploads").iterdir())
+    found = store.stat("large")
+    assert found is not None
+    assert b"".join(map(bytes, store.read(found, 0, found.size))) == large
+
+
+def test_what_was_sent_of_a_file_that_has_changed_is_not_in_the_object(
+    cloud_store: CloudStore, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, value in cloud_store.variables(cloud_store.port).items():
+        monkeypatch.setenv(name, value)
+    store, path = ObjectStore(parse(bucket)), tmp_path / "large"
+    path.write_bytes(LARGE)
+    command = [sys.executable, "-c", COPY, str(path), f"{bucket}/large"]
+    with CountingProxy(cloud_store.port).opened() as proxy:
+        variables = {**os.environ, **cloud_store.variables(proxy.port)}
+        with subprocess.Popen(command, env=variables) as process:
+            proxy.on_taken = lambda taken: process.kill() if taken > 2.2 * SENT_PART else None
+        assert process.returncode
+        before = remembered(tmp_path)
+        proxy.on_taken = lambda _taken: None
+        path.write_bytes(LARGE[::-1])
+        subprocess.run(command, env=variables, check=True)
+
+    found = store.stat("large")
+    assert found is not None
+    assert b"".join(map(bytes, store.read(found, 0, found.size))) == LARGE[::-1]
+    parts = store.parts("large")
+    assert parts is not None
+    assert not parts.there(before), "what was sent before is still there"
+
+
+def remembered(tmp_path: Path) -> str:
+    """The number of the upload that is written down; empty: there is none."""
+    notes = list((tmp_path / "cache" / "trainway" / "uploads").glob("*.json"))
+    return str(json.loads(notes[0].read_text() or "{}").get("upload", "")) if notes else ""
+
+
+def stored(store: ObjectStore, tmp_path: Path) -> dict[int, Part]:
+    """The parts that the store has of an upload that is not whole."""
+    upload, parts = remembered(tmp_path), store.parts("large")
+    assert parts is not None
+    return (parts.there(upload) if upload else None) or {}
+
+
+def numbers(proxy: CountingProxy) -> set[int]:
+    """The parts that were sent, as Google or Azure calls them."""
+    blocks = [block_of(name) for name in proxy.blocks]
+    return {*proxy.sent, *(block.number for block in blocks if block is not None)}
 
 
 def test_a_list_tells_of_a_file_what_a_request_does_and_those_that_are_gone_keep_no_others(

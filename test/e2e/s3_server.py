@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 import pytest
 from cluster.ports import free_port
@@ -26,6 +27,7 @@ VERSION: Final = "v1.8.0"
 ACCESS, SECRET = "trainway-test", "hush-hush-hush"
 LIMIT_S: Final = 60.0
 SENT: Final = re.compile(rb"PUT [^ ]*[?&]partNumber=(\d+)")
+BLOCK: Final = re.compile(rb"PUT [^ ]*[?&]blockid=([^& ]+)")
 RANGE: Final = re.compile(rb"\nrange: bytes=(\d+)-", re.IGNORECASE)
 PIECE: Final = 1 << 16
 
@@ -109,7 +111,8 @@ class CountingProxy:
     """Passes connections on to a server; knows what was asked for and how much was given.
 
     `on_bytes` is told the number of bytes given so far, before they are passed on, and `on_taken`
-    that of the bytes that came; `sent` are the numbers of the parts of uploads.
+    that of the bytes that came; `sent` are the numbers of the parts of uploads, and `blocks` the
+    names that Azure has for them.
     """
 
     def __init__(self, port: int) -> None:
@@ -118,6 +121,7 @@ class CountingProxy:
         self.port: int = self._listener.getsockname()[1]
         self.starts: list[int] = []
         self.sent: list[int] = []
+        self.blocks: list[str] = []
         self.taken = 0
         self.given = 0
         self.on_bytes: Callable[[int], None] = lambda _given: None
@@ -162,6 +166,7 @@ class CountingProxy:
         with self._lock:
             self.starts += map(int, RANGE.findall(piece))
             self.sent += map(int, SENT.findall(piece))
+            self.blocks += (unquote(name.decode()) for name in BLOCK.findall(piece))
             self.taken += len(piece)
             taken = self.taken
         self.on_taken(taken)

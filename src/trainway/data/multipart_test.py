@@ -5,10 +5,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from trainway.data import multipart
-from trainway.data.multipart import Part, S3Parts, _RefusedError
+from trainway.data import store_requests
+from trainway.data.multipart import Part, S3Parts, signing
 from trainway.data.object_store import failure
 from trainway.data.signature import Keys
+from trainway.data.store_requests import RefusedError
 from trainway.data.uri import parse
 from trainway.errors import ForbiddenError, TrainwayError, UnavailableError
 
@@ -18,7 +19,7 @@ PAGE = (
     "<IsTruncated>{1}</IsTruncated><NextPartNumberMarker>{0}</NextPartNumberMarker>"
     "</ListPartsResult>"
 )
-Answer = str | _RefusedError | OSError
+Answer = str | RefusedError | OSError
 
 
 class Canned(S3Parts):
@@ -28,7 +29,7 @@ class Canned(S3Parts):
         def told(error: Exception) -> TrainwayError:
             return failure(parse("s3://bucket/key"), error)
 
-        super().__init__("http://store/bucket/key?signed", Keys("access", "secret"), told)
+        super().__init__("http://store/bucket/key?signed", signing(Keys("access", "secret")), told)
         self.answers = list(answers)
         self.asked: list[tuple[str, dict[str, str], bytes]] = []
 
@@ -42,11 +43,11 @@ class Canned(S3Parts):
 
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multipart, "_PAUSES_S", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(store_requests, "_PAUSES_S", (0.0, 0.0, 0.0))
 
 
 def refused(status: int, code: str = "") -> Any:
-    return _RefusedError(status, f"<Error><Code>{code}</Code></Error>".encode())
+    return RefusedError(status, f"<Error><Code>{code}</Code></Error>".encode())
 
 
 def test_all_pages_of_parts_are_read() -> None:
@@ -113,7 +114,7 @@ def test_what_is_signed_goes_to_no_other_place() -> None:
         thread.start()
         url = f"http://127.0.0.1:{server.server_address[1]}/bucket/key"
         with pytest.raises(UnavailableError, match="answered 307"):
-            S3Parts(url, Keys("access", "secret"), told).there("u")
+            S3Parts(url, signing(Keys("access", "secret")), told).there("u")
         server.shutdown()
         thread.join()
     (asked,) = Elsewhere.asked

@@ -28,7 +28,8 @@ from trainway.errors import (
 )
 
 if TYPE_CHECKING:
-    from trainway.data.multipart import S3Parts
+    from trainway.data.multipart import Parts
+    from trainway.data.part_targets import PartTargets
 
 _PART: Final = 8 << 20
 _PARTS_AT_ONCE: Final = 4
@@ -71,6 +72,7 @@ class ObjectStore:
         self._location = location
         with self._told(location.key):
             self._store, endpoint, self._keys = _store(location)
+        self._targets: PartTargets | None = None
         self._plain = PlainReading(self._signed) if is_plain(endpoint, os.environ) else None
 
     @property
@@ -143,18 +145,15 @@ class ObjectStore:
                 max_concurrency=_PARTS_AT_ONCE,
             )
 
-    def parts(self, key: str) -> "S3Parts | None":
+    def parts(self, key: str) -> "Parts | None":
         """The object, to be sent part by part; None: nobody can go on with what was sent."""
-        if self._keys is None:
-            return None
-        import obstore  # noqa: PLC0415 - an extra
+        from trainway.data.part_targets import PartTargets  # noqa: PLC0415 - only to send
 
-        from trainway.data.multipart import S3Parts  # noqa: PLC0415 - only to send
-
+        if self._targets is None:
+            self._targets = PartTargets(self._store, self._keys)
         location = self._location.of(key)
         with self._told(key):
-            url = str(obstore.sign(self._store, "PUT", key, _SIGNED_FOR))
-        return S3Parts(url, self._keys, lambda error: failure(location, error))
+            return self._targets.of(location, lambda error: failure(location, error))
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects, many with one request where the store can."""
@@ -265,7 +264,7 @@ def _store(location: Location) -> tuple[Any, str, Keys | None]:
     home = str(Path.home())
     if location.scheme in {"s3", "r2"}:
         find = s3_config if location.scheme == "s3" else r2_config
-        config: Any = find(os.environ, home, _text)
+        config: Any = find(os.environ, home, file_text)
         endpoint = config.get("aws_endpoint") or os.environ.get("AWS_ENDPOINT") or ""
         if endpoint.startswith("http://"):
             options["allow_http"] = True
@@ -278,7 +277,8 @@ def _store(location: Location) -> tuple[Any, str, Keys | None]:
     return kind(location.bucket, config=config, client_options=options, **more), "", None
 
 
-def _text(path: str) -> str | None:
+def file_text(path: str) -> str | None:
+    """The text of a file of the user; None: there is none that can be read."""
     try:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError):
