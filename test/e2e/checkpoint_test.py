@@ -3,12 +3,15 @@
 import itertools
 import json
 import os
+import random
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from installation import Installation, installed, kill
-from s3_server import S3Server
+from data_s3_test import SENT_PART, stored_parts
+from installation import Installation, installed, is_alive, kill
+from s3_server import CountingProxy, S3Server
 from slurm_site import ON as ON_SLURM
 from slurm_site import SlurmSite
 from ssh_pool import ON, SshPool, until
@@ -90,6 +93,46 @@ def test_a_job_begins_where_another_server_left_off(
         assert json.loads((bucket / "run" / name).read_text())["epoch"] == int(name.split("/")[1])
     shown = second.run("jobs", "show", "train")
     assert f"it begins from s3://{bucket.name}/run: 6 files" in shown
+
+
+LARGE = """
+import os, pathlib, random
+path = pathlib.Path(os.environ["TRAINWAY_OUTPUT_DIR"], "model")
+path.write_bytes(random.Random(7).randbytes(SIZE))
+"""
+
+
+@pytest.mark.xdist_group("s3")
+def test_a_server_that_is_killed_sends_only_missing_parts_of_a_file(
+    s3_server: S3Server, bucket: Path, tmp_path: Path
+) -> None:
+    script, size = tmp_path / "train.py", 8 * SENT_PART + 5
+    script.write_text(LARGE.replace("SIZE", str(size)))
+    with CountingProxy(s3_server.port).opened() as proxy:
+        variables = {
+            **s3_server.variables(proxy.port), "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        }  # fmt: skip
+        with installed(tmp_path / "home", variables) as user:
+            pid, once = user.server_pid(), threading.Lock()
+
+            def end(taken: int) -> None:
+                if taken > 5 * SENT_PART and once.acquire(blocking=False):
+                    kill(pid)
+
+            proxy.on_taken = end
+            user.submit(str(script), "--checkpoint", f"s3://{bucket.name}/run")
+            until(lambda: once.locked() and not is_alive(pid), "the file is not mirrored")
+            until(lambda: proxy.ways == 0, "what was on its way does not arrive")
+            here, before = stored_parts(bucket), proxy.taken
+            proxy.sent.clear()
+            assert user.server_pid() != pid
+            until(lambda: manifest(bucket) == ["model"], "the next server does not mirror it")
+    assert here
+    assert here.isdisjoint(proxy.sent), "a part that was there is sent again"
+    assert proxy.taken - before < size - (len(here) - 1) * SENT_PART
+    content = random.Random(7).randbytes(size)  # noqa: S311 - what the job wrote
+    assert (bucket / "run" / "model").read_bytes() == content
+    assert not stored_parts(bucket)
 
 
 @pytest.mark.xdist_group("s3")

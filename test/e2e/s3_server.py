@@ -112,7 +112,7 @@ class CountingProxy:
 
     `on_bytes` is told the number of bytes given so far, before they are passed on, and `on_taken`
     that of the bytes that came; `sent` are the numbers of the parts of uploads, and `blocks` the
-    names that Azure has for them.
+    names that Azure has for them. `ways` are the connections of clients that may still send.
     """
 
     def __init__(self, port: int) -> None:
@@ -124,6 +124,7 @@ class CountingProxy:
         self.blocks: list[str] = []
         self.taken = 0
         self.given = 0
+        self.ways = 0
         self.on_bytes: Callable[[int], None] = lambda _given: None
         self.on_taken: Callable[[int], None] = lambda _taken: None
         self._lock = threading.Lock()
@@ -147,6 +148,8 @@ class CountingProxy:
             except OSError:
                 return
             server = socket.create_connection(self._target)
+            with self._lock:
+                self.ways += 1
             for pair in ((client, server, self._asked), (server, client, self._given)):
                 threading.Thread(target=self._pass, args=pair, daemon=True).start()
 
@@ -161,6 +164,9 @@ class CountingProxy:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
             each.close()
+        if seen == self._asked:
+            with self._lock:
+                self.ways -= 1
 
     def _asked(self, piece: bytes) -> None:
         with self._lock:
