@@ -1,7 +1,8 @@
 """Labels of jobs by key and value, so that a filter finds them without reading every job.
 
-A job has its labels itself too, which never change. What no filter can ask for is left out: a
-store may have labels from before they were checked.
+A job has its labels itself too. These never change, but for the one that says where machines were
+rented for a job that went elsewhere, for which nobody filters. What no filter can ask for is left
+out: a store may have labels from before they were checked.
 """
 
 from collections.abc import Iterator, Mapping

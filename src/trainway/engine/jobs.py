@@ -63,7 +63,7 @@ from trainway.engine.store import Store
 from trainway.engine.strays import strays
 from trainway.engine.submission import Amend, Prepared, Submission, unchanged, with_job
 from trainway.engine.times import time_text
-from trainway.engine.worker_pool.housing import Housing, described, led_by_own
+from trainway.engine.worker_pool.housing import Housing, described
 from trainway.engine.worker_pool.pools import PoolContext, WorkerPools
 from trainway.errors import ConflictError
 from trainway.families.builtin import HERE
@@ -129,7 +129,6 @@ class Engine:
             self._around, registry, self._intake, self._take_up, self._rounds.request
         )
         self._cancel_all = partial(cancel_all, self._ledger)
-        actions = (self._cancel_all, self.delete, self._again, self._admission.admit)
         self.remarks = Remarks(self._ledger, self.reading, self._live)
         self.setting = JobSetting(self.reading, self._live, self.queues, request)
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
@@ -150,7 +149,10 @@ class Engine:
                 *(self.moves.begin_anew, self._cancel_all, self.moves.fail, request),
             )
         )
-        self.housing = Housing(self.worker_pools, self.clusters, registry, self._ids)
+        self.housing = Housing(
+            *(self.worker_pools, self.clusters, registry, self._ids, self._admission.admit)
+        )
+        actions = (self._cancel_all, self.delete, self._again, self.housing.admit)
         self.runs = Runs(RunContext(self._ledger, self.reading, self._live, *actions, self.metrics))
         scheduling = (self._ledger, self._ids, clock, self._live, self, self._cancel_all)
         self.schedules = Schedules(ScheduleContext(*scheduling))
@@ -260,8 +262,8 @@ class Engine:
         """Take in the jobs of a run, all or none; the jobs in short, and as above."""
         count = len(elements(submission))
         async with self.housing.house(identified(submission), count) as housed:
-            jobs = [led_by_own(each) for each in elements(housed)]
-            admitted = await self._admission.admit(jobs, run_of(housed, jobs))
+            jobs = elements(housed)
+            admitted = await self.housing.admit(jobs, run_of(housed, jobs))
         return [self.reading.summary(record) for record in admitted.records], admitted.warnings
 
     async def plan(self, submission: Submission) -> tuple[Request, list[str]]:

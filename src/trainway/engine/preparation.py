@@ -37,6 +37,7 @@ from trainway.engine.submission import (
     suffixed,
     type_of,
 )
+from trainway.engine.worker_pool.rented_place import spot_label
 from trainway.errors import InvalidError
 from trainway.families.family import Files, Runs
 from trainway.families.table import family_of
@@ -216,7 +217,12 @@ def _prepared(
         kind=job["kind"],
         name=name,
         namespace=namespace,
-        labels={**(job["metadata"].get("labels") or {}), **submission.labels, **_group(job)},
+        labels={
+            **(job["metadata"].get("labels") or {}),
+            **submission.labels,
+            **spot_label(use_spot=submission.use_spot),
+            **_group(job),
+        },
         objects=objects,
         jobset=jobset,
         companions=[obj for obj in (*objects, *outcome.objects) if type_of(obj) in FILES],

@@ -17,8 +17,9 @@ from trainway.backends.demand import Demand
 from trainway.engine.array import place_of
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, JobSpec, stored
-from trainway.engine.worker_pool.rented_place import place_again
+from trainway.engine.worker_pool.rented_place import is_on_spot, place_again
 from trainway.families.builtin import HERE
+from trainway.jobset.labels import WORKER_POOL
 from trainway.jobset.model import API_VERSION as JOBSET_VERSION
 from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.json_types import Json
@@ -192,12 +193,18 @@ def resubmission(
         workdir=record.workdir,
         environ=spec.environ,
         oversubscribe=record.oversubscribe,
-        labels=record.label_map,
+        labels={key: each for key, each in record.label_map.items() if key != WORKER_POOL},
         notify=record.notify_targets,
         queue=record.queue,
         kubeconfig=record.handle_data.get("kubeconfig") or (),
-        max_cost=float(json.loads(record.budget)["limit"]) if record.budget else None,
+        use_spot=is_on_spot(record.label_map),
+        max_cost=budget_of(record),
     )
+
+
+def budget_of(record: JobRecord) -> float | None:
+    """How much a job may cost in all; None: anything."""
+    return float(json.loads(record.budget)["limit"]) if record.budget else None
 
 
 Amend = Callable[[Json], Json]

@@ -159,6 +159,8 @@ CLUSTER_JOB: Final = "trainway.dev/cluster-job"
 """On a job of a cluster: the cluster's name, and the job's number there."""
 RENTED_PLACE: Final = "trainway.dev/rented-place"
 """On a job for which machines are rented: where, as it was asked for, with dots for slashes."""
+USE_SPOT: Final = "trainway.dev/use-spot"
+"""On a job: `true`, the machines that are rented for it are spot machines."""
 WORKER_POOL: Final = "trainway.dev/worker-pool"
 """On a job of a worker pool, and on those that set up its workers: the pool's name."""
 

@@ -14,8 +14,9 @@ from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.observation import ENDINGS, RUNS
 from trainway.engine.record import JobRecord, JobSpec
 from trainway.engine.recovery.cause import Cause
-from trainway.engine.submission import Submission
-from trainway.engine.worker_pool.rented_place import place_again
+from trainway.engine.submission import Submission, budget_of
+from trainway.engine.worker_pool.rented_place import is_on_spot, place_again
+from trainway.jobset.labels import WORKER_POOL
 from trainway.json_types import Json
 
 House: TypeAlias = Callable[[Submission], AbstractAsyncContextManager[Submission]]
@@ -44,7 +45,17 @@ def submission_at(record: JobRecord, at: Candidate) -> Submission:
         oversubscribe=record.oversubscribe,
         labels=record.label_map,
         workdir=record.workdir,
+        use_spot=is_on_spot(record.label_map),
+        max_cost=budget_of(record),
     )
+
+
+def at_house(record: JobRecord, at: Candidate, found: Submission) -> tuple[JobRecord, Candidate]:
+    """A job as it comes to where it was housed; on a cloud its labels say where that is."""
+    if found.backend == at.backend:
+        return record, at
+    labels = {**found.labels, WORKER_POOL: found.backend.partition("/")[2]}
+    return record.with_columns({"labels": labels}), replace(at, backend=found.backend)
 
 
 def remembered(live: RecoveredJob, planned: Json | None, taken: str) -> dict[str, Any]:

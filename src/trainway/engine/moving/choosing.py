@@ -109,8 +109,8 @@ class Choosing:
         for offer, place in taking:
             with _refusals(offer, refused):
                 rest = [other for each, other in taking if each is not offer]
-                async with self._around.moves.housed(record, place) as there:
-                    arrival = await self._around.moves.arrival(record, spec, there)
+                async with self._around.moves.housed(record, place) as (known, there):
+                    arrival = await self._around.moves.arrival(known, spec, there)
                     await self._write(live, _Choice(offer, arrival, rest))
                 return ""
         return "; ".join(refused)

@@ -25,6 +25,7 @@ from trainway.engine.live import LiveContext, LiveJob
 from trainway.engine.moving.arrival import (
     Arrival,
     House,
+    at_house,
     remembered,
     rented_again,
     submission_at,
@@ -165,7 +166,9 @@ class Moves:
         capabilities.release(arrival.backend, arrival.port)
 
     @asynccontextmanager
-    async def housed(self, record: JobRecord, at: Candidate) -> AsyncIterator[Candidate]:
+    async def housed(
+        self, record: JobRecord, at: Candidate
+    ) -> AsyncIterator[tuple[JobRecord, Candidate]]:
         """The job for a place; on a cloud with machines that are its own once it is stored.
 
         A pool that it has left is gone, so that machines are rented for it anew.
@@ -173,7 +176,7 @@ class Moves:
         if at.backend != record.backend:
             at = replace(at, backend=rented_again(record, at.backend))
         async with self._house(submission_at(record, at)) as found:
-            yield replace(at, backend=found.backend)
+            yield at_house(record, at, found)
 
     async def arrival(self, record: JobRecord, spec: JobSpec, at: Candidate) -> Arrival:
         """The job, made for a place; raises why it cannot be there."""
@@ -192,6 +195,7 @@ class Moves:
             )
             columns: dict[str, Any] = {
                 "backend": backend.name,
+                "labels": dict(record.label_map),
                 "namespace": prepared.namespace,
                 "demand": prepared.demand.to_dict(),
                 "devices": "",
@@ -265,8 +269,8 @@ class Moves:
             try:
                 to = replace(move.to, objects=move.to.objects or spec.objects)
                 async with asyncio.timeout(_HOUSING_S):
-                    to = await stack.enter_async_context(self.housed(live.record, to))
-                arrival = await self.arrival(live.record, spec, to)
+                    known, to = await stack.enter_async_context(self.housed(live.record, to))
+                arrival = await self.arrival(known, spec, to)
             except DatabaseError:
                 raise
             except TimeoutError:
@@ -296,8 +300,8 @@ class Moves:
         async with AsyncExitStack() as stack:
             try:
                 back = replace(move.back, backend=place, objects=move.back.objects or spec.objects)
-                back = await stack.enter_async_context(self.housed(live.record, back))
-                arrival = await self.arrival(live.record, spec, back)
+                known, back = await stack.enter_async_context(self.housed(live.record, back))
+                arrival = await self.arrival(known, spec, back)
             except UnavailableError:
                 raise
             except TrainwayError as error:

@@ -78,6 +78,7 @@ class RunHolds:
         ended = {job.id for job, _ in changes}
         rest = [job for job in waiting if job.id not in held and job.id not in ended]
         held |= self._limits.held(rest, live)
+        held |= {job.id: self._place(job) for job in rest if job.id not in held and _is_due(job)}
         records = {id_: live[id_].record for id_ in held}
         changes += [(live[id_], change) for id_, change in told_to_wait(records, held, {})]
         return {*held, *ended}, changes
@@ -85,13 +86,8 @@ class RunHolds:
     def _ordered(
         self, waiting: Sequence[LiveJob]
     ) -> tuple[dict[str, str], list[tuple[LiveJob, Change]]]:
-        """The tasks whose turn it is not yet, or that have no place yet, and why.
-
-        And the ends of those whose turn will never come.
-        """
-        alone = [live for live in waiting if live.record.candidates and live.record.run is None]
-        due = [live for live in alone if not live.has_begun and is_undecided(live.record)]
-        held = {live.id: self._place(live) for live in due}
+        """The tasks whose turn it is not yet, and why; the ends of those whose turn never comes."""
+        held: dict[str, str] = {}
         ends: list[tuple[LiveJob, Change]] = []
         if not self._phases:
             return held, ends
@@ -102,10 +98,13 @@ class RunHolds:
         for run_id, idle in members.items():
             decision = decide(self._pipelines[run_id], self._phases[run_id], idle)
             held |= {idle[task].id: told(others) for task, others in decision.waits.items()}
-            due = [idle[task] for task in decision.start if is_undecided(idle[task].record)]
-            held |= {live.id: self._place(live) for live in due}
             ends += [(idle[task], _ending(idle[task], why)) for task, why in decision.ends.items()]
         return held, ends
+
+
+def _is_due(live: LiveJob) -> bool:
+    """Whether a job whose turn has come has no place yet."""
+    return not live.has_begun and bool(live.record.candidates) and is_undecided(live.record)
 
 
 def _ending(live: LiveJob, why: str) -> Change:

@@ -3,27 +3,33 @@
 A job never runs on a cloud as such. Which machines it needs is seen by compiling it; that it can
 have them, and that the credentials are good, is seen before anything is made. A pool whose job is
 not stored after all goes again, and has rented nothing by then.
+
+Tasks of a pipeline, trials of a search, and jobs whose place is chosen later are stored without a
+pool. They get one, each its own, when their turn comes (`moving/choosing.py`).
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from trainway.backends import capabilities
 from trainway.backends.registry import Registry
 from trainway.counting import counted
+from trainway.engine.admission import Admitted
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.request import Launch
 from trainway.engine.ids import Ids
 from trainway.engine.intake import elements, prepare
+from trainway.engine.placement.offer import Prefer
 from trainway.engine.rental.choice import Chosen
-from trainway.engine.submission import TASK_TYPE, Submission, at_places, parted, type_of
+from trainway.engine.run.record import NewRun, RunRecord
+from trainway.engine.submission import TASK_TYPE, Submission, parted, type_of
 from trainway.engine.worker_pool.deadline_pools import at_pools, pools_for
+from trainway.engine.worker_pool.group_machines import machines_of_group
 from trainway.engine.worker_pool.job_pool import as_spot, machines_of_task, pool_name, task_of
 from trainway.engine.worker_pool.machines import Machines, machines_of
 from trainway.engine.worker_pool.pools import WorkerPools
 from trainway.engine.worker_pool.rented_place import place_label
-from trainway.errors import UsageError
 from trainway.families.builtin import WORKERS
 from trainway.families.table import family_of
 
@@ -36,12 +42,17 @@ class Housing:
     clusters: Clusters
     registry: Registry
     ids: Ids
+    store: Callable[[Sequence[Submission], NewRun | RunRecord], Awaitable[Admitted]]
+    """Stores the jobs of a run, all or none."""
 
     @asynccontextmanager
     async def house(self, submission: Submission, jobs: int = 1) -> AsyncIterator[Submission]:
-        """A submission that is about to be stored; on a cloud, with a pool of its own."""
-        submission = led_by_own(submission)
-        if not family_of(submission.backend).rents or submission.placement:
+        """A submission that is about to be stored; on a cloud, with a pool of its own.
+
+        What gets its machines later (`admit`) is left as it is.
+        """
+        is_later = submission.pipeline or submission.search is not None or submission.prefer
+        if is_later or not family_of(submission.backend).rents:
             yield submission
             return
         name = pool_name(submission.key or self.ids.new())
@@ -59,6 +70,22 @@ class Housing:
             for pool in pools:
                 self.pools.settle(pool.name)  # without a job it goes again
 
+    async def admit(self, jobs: Sequence[Submission], run: NewRun | RunRecord) -> Admitted:
+        """Store the jobs of a run; on a cloud each gets its machines when its turn comes.
+
+        Raises why one of them, which may go nowhere else, cannot have any.
+        """
+        return await self.store([await self._in_turn(job) for job in jobs], run)
+
+    async def _in_turn(self, job: Submission) -> Submission:
+        if not family_of(job.backend).rents:
+            return job
+        job = replace(job, prefer=job.prefer or Prefer.ORDER)
+        if job.candidates:
+            return job
+        await self.offer(job)
+        return replace(job, labels={**job.labels, **place_label(job.backend)})
+
     async def offer(self, submission: Submission) -> tuple[Machines, Chosen]:
         """The machines of a job, and the first offer for them; raises why there is none."""
         name, machines = await self._machines(submission)
@@ -67,9 +94,6 @@ class Housing:
 
     async def _machines(self, submission: Submission) -> tuple[str, Machines]:
         """What is to be rented for each job of a submission, and what it is for."""
-        if submission.pipeline or submission.search is not None:
-            what = "a pipeline" if submission.pipeline else "a search"
-            raise _unhoused(what, submission.backend)
         first = elements(submission)[0] if submission.is_run else submission
         backend = self.registry.get(submission.backend)
         prepared = await prepare(first, backend)
@@ -77,37 +101,13 @@ class Housing:
         source, _ = parted(prepared.objects)
         task, jobset = task_of(source or {}), prepared.jobset
         name = prepared.name if prepared.name[:1].isalpha() else ""
-        if task is None and type_of(source or jobset) == TASK_TYPE:  # its setups differ
-            raise _unhoused("a job group", submission.backend)
-        machines = (
-            machines_of(source or jobset, jobset, prepared.companions)
-            if task is None
-            else machines_of_task(task)
-        )
+        if task is not None:
+            machines = machines_of_task(task)
+        elif source is not None and type_of(source) == TASK_TYPE:
+            machines = machines_of_group(source, machines_of(source, jobset))
+        else:
+            machines = machines_of(source or jobset, jobset, prepared.companions)
         return name, as_spot(machines) if submission.use_spot else machines
-
-
-def _unhoused(what: str, place: str) -> UsageError:
-    return UsageError(
-        f"{what} cannot have machines of {place} yet",
-        hint="make a worker pool there (trainway jobs pool apply), and run it with --pool",
-    )
-
-
-def led_by_own(submission: Submission) -> Submission:
-    """A submission whose place is chosen later, with a place at the front that is no cloud.
-
-    Until then it waits there in name only; nothing is rented for a job that may go elsewhere.
-    """
-    if not submission.prefer or not family_of(submission.backend).rents:
-        return submission
-    for each in at_places(submission):
-        if not family_of(each.backend).rents:
-            return each
-    raise UsageError(
-        "one of several places between which is chosen later must not be a cloud",
-        hint="add local to --on, or write --on cloud, which chooses between all clouds by itself",
-    )
 
 
 def described(chosen: Chosen) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainway.families.builtin import WORKERS
-from trainway.jobset.labels import RENTED_PLACE
+from trainway.jobset.labels import RENTED_PLACE, USE_SPOT
 
 _ANY: Final = "*"
 _ANY_WORD: Final = "any"
@@ -18,6 +18,16 @@ def place_label(place: str) -> dict[str, str]:
     """The label of a job that is for a place: `aws.us-east-1`."""
     parts = (_ANY_WORD if part == _ANY else part for part in place.split("/"))
     return {RENTED_PLACE: ".".join(parts)}
+
+
+def spot_label(*, use_spot: bool) -> dict[str, str]:
+    """The label of a job whose machines are spot machines, wherever they are rented."""
+    return {USE_SPOT: "true"} if use_spot else {}
+
+
+def is_on_spot(labels: Mapping[str, str]) -> bool:
+    """Whether the machines of a job with these labels are spot machines."""
+    return labels.get(USE_SPOT) == "true"
 
 
 def place_again(backend: str, labels: Mapping[str, str]) -> str:
