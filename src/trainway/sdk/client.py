@@ -19,7 +19,7 @@ from trainway.sdk.placement import placed
 from trainway.sdk.queue_access import QueueAccess
 from trainway.sdk.recovery_strategy import recovery_option
 from trainway.sdk.rest import Rest, Submission
-from trainway.sdk.run_options import Amount, RunOptions, amount
+from trainway.sdk.run_options import Amount, RunOptions
 from trainway.sdk.run_target import Target, objects_of
 from trainway.sdk.since import since_text
 from trainway.sdk.slurm_options import Value, with_options
@@ -27,7 +27,6 @@ from trainway.sdk.submitter import job_options
 from trainway.sdk.targets import SCRIPT
 
 if TYPE_CHECKING:
-    from trainway.sdk.clusters import Cluster
     from trainway.sdk.run import Run
     from trainway.sdk.run_rest import RunRest
     from trainway.sdk.schedules import Schedule
@@ -335,52 +334,6 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         from trainway.sdk.run_rest import RunRest  # noqa: PLC0415 - seldom needed
 
         return RunRest(self._rest.transport)
-
-    def launch(  # noqa: PLR0913 - every argument is one a user may want, by name
-        self,
-        target: str | Path | Mapping[str, Any],
-        *,
-        cluster: str = "",
-        infra: str = "",
-        name: str | None = None,
-        nodes: int | None = None,
-        cpus: Amount | None = None,
-        memory: Amount | None = None,
-        gpus: Amount | None = None,
-        env: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | None = None,
-        workdir: str | None = None,
-        idle_minutes: int | None = None,
-        down: bool = False,
-        slurm: Mapping[str, Value] | None = None,
-    ) -> "tuple[Cluster, Job]":
-        """Run a task (a file, or a dict) or a shell's command on a cluster, made if there is none.
-
-        Amounts are for each node and written as in a task: `cpus="4+"`, `memory=16`, `gpus="A100"`.
-        `slurm` are options of sbatch, for a cluster on Slurm.
-        """
-        from trainway.sdk.cluster_submission import submit, task_of  # noqa: PLC0415 - seldom needed
-        from trainway.sdk.cluster_tasks import TaskWishes  # noqa: PLC0415 - as above
-        from trainway.sdk.clusters import Cluster  # noqa: PLC0415 - as above
-
-        amounts = (amount(cpus), amount(memory), amount(gpus))
-        variables = (dict(env or {}), dict(secrets or {}))
-        task = task_of(target, TaskWishes(name, nodes, *amounts, workdir, *variables))
-        wanted = {
-            "name": cluster,
-            "infra": infra,
-            "nodes": task.nodes,
-            "resources": task.resources,
-            "idle_minutes": idle_minutes,
-            "down": down,
-            "slurm": {**task.slurm(infra), **(slurm or {})},
-        }
-        rest = self._clusters()
-        made = rest.launch(wanted)
-        data, warnings = submit(rest, made, task, with_setup=True)
-        for warning in warnings:
-            _warn(warning)
-        return Cluster(rest, made), Job(rest, data)
 
     def runtimes(self) -> list[Json]:
         """The training runtimes that the server knows."""

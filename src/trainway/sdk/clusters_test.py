@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from trainway.errors import InvalidError, NotFoundError, UsageError
+from trainway.errors import InvalidError, NotFoundError, UnavailableError, UsageError
+from trainway.jobset.labels import USER
 from trainway.json_types import Json
 from trainway.sdk import Client
 from trainway.sdk.testing import FakeServer
@@ -29,6 +30,30 @@ def test_a_program_launches_a_cluster_and_uses_it(fake: FakeServer) -> None:
         {"run": "echo 1", "resources": {"cpus": "2", "accelerators": "A100:0.5"}},
         {"run": "echo 2", "num_nodes": 1, "envs": {"A": "b"}},
     ]
+
+
+def test_a_launch_has_a_budget_and_labels(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "ann")
+    client = Client()
+    client.launch("a", cluster="dev", max_cost=50, labels={"team": "nlp"}, use_spot=True)
+    client.launch("b", cluster="other")
+    first, second = [body for _, url, body in fake.requests if url == "/api/v1/clusters"]
+    assert (first["max_cost"], first["resources"]) == (50, {"use_spot": True})
+    assert first["labels"] == {USER: "ann", "team": "nlp"}
+    assert second["labels"] == {USER: "ann"}
+    assert "max_cost" not in second, "the limit of a cluster that is there stays as it is"
+    (job, *_) = [body for _, url, body in fake.requests if url == "/api/v1/jobs"]
+    assert job["objects"][0]["metadata"]["labels"]["team"] == "nlp"
+
+
+def test_machines_that_cannot_be_rented_are_told(fake: FakeServer) -> None:
+    fake.clusters.add("dev", phase="STOPPED", infra="aws/us-east-1")
+    fake.clusters.items["dev"]["status"]["message"] = "no cloud has such machines"
+    with pytest.raises(UnavailableError, match="dev has no machines: no cloud has such machines"):
+        Client().launch("a", cluster="dev", infra="aws")
+    assert tasks(fake) == []
 
 
 def test_a_file_is_a_task_with_its_setup_only_at_launch(fake: FakeServer) -> None:
