@@ -37,7 +37,10 @@ class Packs(Protocol):
         ...
 
 
-_PLACES: Final = "jobs that have started move between this machine, SSH hosts, Slurm and Kubernetes"
+_PLACES: Final = (
+    "jobs that have started move between this machine, SSH hosts, Slurm, Kubernetes, clouds and "
+    "worker pools"
+)
 
 
 def handing_over(backend: Backend) -> HandsOver:

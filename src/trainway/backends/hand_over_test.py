@@ -12,4 +12,4 @@ def test_a_place_that_keeps_what_jobs_write_says_so_and_what_to_do() -> None:
     with pytest.raises(ConflictError, match="local cannot go on with a job") as coming:
         check_goes_on(place)
     hints = [str(found.value.hint) for found in (leaving, coming)]
-    assert all("this machine, SSH hosts, Slurm and Kubernetes" in hint for hint in hints)
+    assert all("this machine, SSH hosts, Slurm, Kubernetes, clouds and" in hint for hint in hints)

@@ -12,6 +12,7 @@ from trainway.backends.cloud.holder import CloudHolder
 from trainway.backends.file_store import check_files
 from trainway.backends.pool import planning
 from trainway.backends.pool.backend import PoolBackend
+from trainway.backends.pool.leaving import LeavesHosts
 from trainway.backends.pool.planning import PoolRequest
 from trainway.backends.pool.site import Site
 from trainway.compiler.network import JobIdentity, Network
@@ -45,7 +46,7 @@ class CloudSites:
         return []
 
 
-class CloudBackend(PoolBackend):
+class CloudBackend(LeavesHosts, PoolBackend):
     """Holds rented machines for clusters."""
 
     def __init__(self, settings: BackendSettings) -> None:

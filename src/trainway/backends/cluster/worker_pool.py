@@ -9,6 +9,7 @@ from trainway.backends.cluster.backend import ClusterBackend
 from trainway.backends.cluster.worker_pool_sites import WorkerPoolSites
 from trainway.backends.pool.backend import PoolBackend
 from trainway.backends.pool.kept import Kept
+from trainway.backends.pool.leaving import LeavesHosts
 from trainway.backends.pool.site import Site
 from trainway.errors import ConflictError
 from trainway.json_types import Json
@@ -17,7 +18,7 @@ GOING = "SHUTTING_DOWN"
 """The state of a pool that takes no jobs any more."""
 
 
-class WorkerPoolBackend(ClusterBackend):
+class WorkerPoolBackend(LeavesHosts, ClusterBackend):
     """Jobs of one worker pool."""
 
     def __init__(self, settings: BackendSettings) -> None:

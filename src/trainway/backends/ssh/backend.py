@@ -2,15 +2,16 @@
 
 from typing import Final
 
-from trainway.backends.base import BackendSettings, Handle
+from trainway.backends.base import BackendSettings
 from trainway.backends.nodes import Drain
 from trainway.backends.pool.backend import PoolBackend
+from trainway.backends.pool.leaving import LeavesHosts
 from trainway.backends.ssh.holder import SshHolder
 from trainway.backends.ssh.sites import ConfiguredPools
 from trainway.errors import NotFoundError
 
 
-class SshBackend(PoolBackend):
+class SshBackend(LeavesHosts, PoolBackend):
     """Jobs on pools of `config.yaml`, and on hosts of `~/.ssh/config`."""
 
     has_own_nodes: Final = True
@@ -19,16 +20,6 @@ class SshBackend(PoolBackend):
     def __init__(self, settings: BackendSettings) -> None:
         self._pools = ConfiguredPools(settings.home)
         super().__init__(settings, self._pools)
-
-    def why_stays(self, handle: Handle) -> str:
-        """Output that is not copied stays on the hosts."""
-        keeps = handle.get("outputs") == "keep"
-        return "its output stays on the hosts (outputs: keep)" if keeps else ""
-
-    async def leave(self, handle: Handle) -> None:
-        """Have the pool agent forget the job, once its pods have ended and their output is here."""
-        await self._agent(handle).ask("leave", id=handle["id"])
-        await self._retire(self.job_dir(handle))
 
     def holder(self) -> SshHolder:
         """Who holds parts of pools."""

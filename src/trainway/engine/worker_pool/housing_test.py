@@ -13,7 +13,7 @@ from trainway.backends.base import Backend
 from trainway.backends.testing import FakeBackend
 from trainway.engine.cluster.testing import ClusterWorld
 from trainway.engine.moving.moves import Moves
-from trainway.engine.moving.testing import KeptStore
+from trainway.engine.moving.testing import FakePlace, KeptStore, Places
 from trainway.engine.placement.offer import Fit
 from trainway.engine.rental.office import RentalOffice
 from trainway.engine.rental.rentals import Rentals
@@ -286,6 +286,30 @@ def test_a_job_that_has_not_started_moves_to_a_cloud(world: CloudWorld) -> None:
         await world.until(other, "Running")
         with pytest.raises(ConflictError, match="cannot"):
             await world.engine.moves.move(other, "aws")
+
+    world.play(scene)
+
+
+def test_a_job_that_has_started_goes_back_from_a_cloud_without_machines(
+    world: CloudWorld,
+) -> None:
+    world.clouds.aws.break_next(Fault("create", Break.CAPACITY, times=9))  # three rounds of all
+    lab = FakePlace(LAB, Places())
+    lab.obeys = True
+    world.engine.registry.put(lab)
+
+    async def scene() -> None:
+        job_id = await world.take(LAB)
+        await world.until_cluster(lambda: job_id in lab.jobs)
+        lab.jobs[job_id].run()
+        await world.until(job_id, "Running")
+        await world.engine.moves.move(job_id, "aws")
+        await world.until_cluster(lambda: lab.left == [job_id])
+        await world.until_cluster(lambda: job_id in lab.jobs)
+        await world.until(job_id, "Running")
+        events = [event.message for event in await world.engine.reading.events(job_id)]
+        assert any("does not take it, so it goes back" in each for each in events), events
+        await world.until_cluster(lambda: not world.engine.worker_pools.all())
 
     world.play(scene)
 
