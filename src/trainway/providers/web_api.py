@@ -11,19 +11,25 @@ from typing import Any, Final
 
 from trainway.providers.backoff import repeated
 from trainway.providers.errors import Meaning, ProviderError, Scope, Trouble
+from trainway.providers.meanings import (
+    CREDENTIALS,
+    DENIED,
+    SILENT,
+    THROTTLED,
+    WRONG_HERE,
+)
 
 LIMIT_S: Final = 60.0
 MOST: Final = 32 * 1024 * 1024
 STATUSES: Final[Mapping[int, Meaning]] = {
-    400: Meaning(Trouble.INVALID, Scope.REGION),
-    401: Meaning(Trouble.CREDENTIALS, Scope.CLOUD),
-    403: Meaning(Trouble.DENIED, Scope.CLOUD),
-    404: Meaning(Trouble.INVALID, Scope.REGION),
-    408: Meaning(Trouble.UNREACHABLE, Scope.NONE),
-    422: Meaning(Trouble.INVALID, Scope.REGION),
-    429: Meaning(Trouble.THROTTLED, Scope.NONE),
+    400: WRONG_HERE,
+    401: CREDENTIALS,
+    403: DENIED,
+    404: WRONG_HERE,
+    408: SILENT,
+    422: WRONG_HERE,
+    429: THROTTLED,
 }
-SILENT: Final = Meaning(Trouble.UNREACHABLE, Scope.NONE)
 OTHER: Final = Meaning(Trouble.OTHER, Scope.REGION)
 
 
@@ -52,6 +58,11 @@ class RefusalError(ProviderError):
         )
         self.status = status
         self.code = found.code
+
+
+def bearer(token: Callable[[], str]) -> Callable[[], Mapping[str, str]]:
+    """The header of who asks with a token, which is asked for each time: it may be new by then."""
+    return lambda: {"Authorization": f"Bearer {token()}"}
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):

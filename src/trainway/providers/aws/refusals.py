@@ -8,18 +8,21 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainway.providers.errors import Meaning, ProviderError, Scope, Trouble
-
-NO_ROOM: Final = Meaning(Trouble.CAPACITY, Scope.ZONE)
-NO_SPOT_ROOM: Final = Meaning(Trouble.CAPACITY, Scope.ZONE, spot_only=True)
-QUOTA: Final = Meaning(Trouble.QUOTA, Scope.REGION)
-THROTTLED: Final = Meaning(Trouble.THROTTLED, Scope.NONE)
-CREDENTIALS: Final = Meaning(Trouble.CREDENTIALS, Scope.CLOUD)
-DENIED: Final = Meaning(Trouble.DENIED, Scope.CLOUD)
-SILENT: Final = Meaning(Trouble.UNREACHABLE, Scope.NONE)
-WRONG_HERE: Final = Meaning(Trouble.INVALID, Scope.REGION)
-WRONG: Final = Meaning(Trouble.INVALID, Scope.CLOUD)
-BUSY: Final = Meaning(Trouble.OTHER, Scope.NONE)
-UNKNOWN: Final = Meaning(Trouble.OTHER, Scope.ZONE)
+from trainway.providers.meanings import (
+    BUSY,
+    CREDENTIALS,
+    DENIED,
+    DENIED_HERE,
+    NO_ROOM,
+    NO_SPOT_ROOM,
+    QUOTA,
+    SILENT,
+    THROTTLED,
+    UNKNOWN,
+    WRONG,
+    WRONG_HERE,
+    WRONG_IN_ZONE,
+)
 
 CODES: Final[Mapping[str, Meaning]] = {
     "InsufficientInstanceCapacity": NO_ROOM,
@@ -65,9 +68,9 @@ CODES: Final[Mapping[str, Meaning]] = {
     "AccessDenied": DENIED,
     "AccessDeniedException": DENIED,
     "Blocked": DENIED,
-    "PendingVerification": Meaning(Trouble.DENIED, Scope.REGION),
-    "OptInRequired": Meaning(Trouble.DENIED, Scope.REGION),
-    "InvalidInstanceType": Meaning(Trouble.INVALID, Scope.REGION),
+    "PendingVerification": DENIED_HERE,
+    "OptInRequired": DENIED_HERE,
+    "InvalidInstanceType": WRONG_HERE,
     "InvalidSubnetID.NotFound": WRONG_HERE,
     "InvalidGroup.NotFound": WRONG_HERE,
     "InvalidKeyPair.NotFound": WRONG_HERE,
@@ -80,7 +83,7 @@ CODES: Final[Mapping[str, Meaning]] = {
     "ParamValidationError": WRONG,
     "MalformedQueryString": WRONG,
     "IdempotentParameterMismatch": WRONG,
-    "UnsupportedOperation": Meaning(Trouble.INVALID, Scope.ZONE),
+    "UnsupportedOperation": WRONG_IN_ZONE,
     "DependencyViolation": BUSY,
     "InvalidPlacementGroup.InUse": BUSY,
     "IncorrectInstanceState": BUSY,

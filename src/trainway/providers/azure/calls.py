@@ -10,7 +10,7 @@ from trainway.providers.azure import answers
 from trainway.providers.azure.login import Login, azure_login, no_credentials
 from trainway.providers.azure.refusals import GONE, complaint
 from trainway.providers.errors import ProviderError, Scope, Trouble
-from trainway.providers.web_api import RefusalError, WebApi
+from trainway.providers.web_api import RefusalError, WebApi, bearer
 
 ADDRESS: Final = "https://management.azure.com"
 SUBSCRIPTIONS: Final = "2022-12-01"
@@ -33,9 +33,7 @@ class AzureCalls:
     ) -> None:
         self.login = login or azure_login()
         self._pause = pause
-        self._api = WebApi(
-            "Azure", address, lambda: {"Authorization": f"Bearer {self.login().token}"}, complaint
-        )
+        self._api = WebApi("Azure", address, bearer(lambda: self.login().token), complaint)
         self._lock = threading.Lock()
         self._subscription = ""
 

@@ -4,18 +4,22 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainway.providers.errors import Meaning, Scope, Trouble
+from trainway.providers.meanings import (
+    BUSY,
+    CREDENTIALS,
+    DENIED,
+    DENIED_HERE,
+    NO_ROOM,
+    NO_SPOT_ROOM,
+    QUOTA,
+    SILENT,
+    THROTTLED,
+    WRONG_HERE,
+    WRONG_IN_ZONE,
+)
 from trainway.providers.web_api import Complaint, status_meaning
 
-NO_ROOM: Final = Meaning(Trouble.CAPACITY, Scope.ZONE)
 NO_SPOT: Final = Meaning(Trouble.INVALID, Scope.CLOUD, spot_only=True)
-QUOTA: Final = Meaning(Trouble.QUOTA, Scope.REGION)
-THROTTLED: Final = Meaning(Trouble.THROTTLED, Scope.NONE)
-CREDENTIALS: Final = Meaning(Trouble.CREDENTIALS, Scope.CLOUD)
-DENIED: Final = Meaning(Trouble.DENIED, Scope.CLOUD)
-WRONG_HERE: Final = Meaning(Trouble.INVALID, Scope.REGION)
-NOT_THIS_REGION: Final = Meaning(Trouble.DENIED, Scope.REGION)
-BUSY: Final = Meaning(Trouble.OTHER, Scope.NONE)
-SILENT: Final = Meaning(Trouble.UNREACHABLE, Scope.NONE)
 
 CODES: Final[Mapping[str, Meaning]] = {
     "SkuNotAvailable": NO_ROOM,
@@ -25,7 +29,7 @@ CODES: Final[Mapping[str, Meaning]] = {
     "OverconstrainedZonalAllocationRequest": NO_ROOM,
     "CapacityReservationAllocationFailed": NO_ROOM,
     "AllocationTimeout": NO_ROOM,
-    "SpotPriceGreaterThanProvidedMaxPrice": Meaning(Trouble.CAPACITY, Scope.ZONE, spot_only=True),
+    "SpotPriceGreaterThanProvidedMaxPrice": NO_SPOT_ROOM,
     "AzureSpotFeatureNotEnabledForSubscription": NO_SPOT,
     "MaxPriceValueInvalid": NO_SPOT,
     "QuotaExceeded": QUOTA,
@@ -48,10 +52,10 @@ CODES: Final[Mapping[str, Meaning]] = {
     "ReadOnlyDisabledSubscription": DENIED,
     "MissingSubscriptionRegistration": DENIED,
     "SubscriptionNotRegistered": DENIED,
-    "RequestDisallowedByPolicy": NOT_THIS_REGION,
-    "LocationNotAvailableForResourceGroup": NOT_THIS_REGION,
-    "LocationNotAvailableForResourceType": NOT_THIS_REGION,
-    "NoRegisteredProviderFound": NOT_THIS_REGION,
+    "RequestDisallowedByPolicy": DENIED_HERE,
+    "LocationNotAvailableForResourceGroup": DENIED_HERE,
+    "LocationNotAvailableForResourceType": DENIED_HERE,
+    "NoRegisteredProviderFound": DENIED_HERE,
     "InvalidParameter": WRONG_HERE,
     "ImageNotFound": WRONG_HERE,
     "PlatformImageNotFound": WRONG_HERE,
@@ -93,7 +97,7 @@ def told(status: int, code: str, message: str) -> Complaint:
     meaning = CODES.get(code)
     if code == AMBIGUOUS:
         is_quota = "quota" in message.lower()
-        meaning = QUOTA if is_quota else Meaning(Trouble.INVALID, Scope.ZONE)
+        meaning = QUOTA if is_quota else WRONG_IN_ZONE
     if status == 429:
         meaning = THROTTLED
     trouble = (meaning or status_meaning(status)).trouble

@@ -35,7 +35,7 @@ from trainway.providers.gcp.requests import (
     request_id,
 )
 from trainway.providers.settings import check
-from trainway.providers.web_api import RefusalError, WebApi
+from trainway.providers.web_api import RefusalError, WebApi, bearer
 
 ADDRESS: Final = "https://compute.googleapis.com/compute/v1"
 SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
@@ -107,7 +107,7 @@ class GcpProvider:
         self._api = WebApi(
             "Google Cloud",
             address,
-            lambda: {"Authorization": f"Bearer {self._login().token}"},
+            bearer(lambda: self._login().token),
             complaint,
         )
 

@@ -19,6 +19,15 @@ from trainway.providers.base import (
     tags,
 )
 from trainway.providers.errors import Meaning, ProviderError, Scope, Trouble
+from trainway.providers.meanings import (
+    CREDENTIALS,
+    DENIED,
+    NO_ROOM,
+    QUOTA,
+    SILENT,
+    THROTTLED,
+    WRONG_IN_ZONE,
+)
 from trainway.providers.settings import choice
 from trainway.providers.web_api import Complaint
 
@@ -75,8 +84,6 @@ STATES: Final[Mapping[str, MachineState]] = {
     "SUSPENDED": MachineState.STOPPED,
     "DEPROVISIONING": MachineState.ENDING,
 }
-NO_ROOM: Final = Meaning(Trouble.CAPACITY, Scope.ZONE)
-QUOTA: Final = Meaning(Trouble.QUOTA, Scope.REGION)
 CODES: Final[Mapping[str, Meaning]] = {
     "ZONE_RESOURCE_POOL_EXHAUSTED": NO_ROOM,
     "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS": NO_ROOM,
@@ -86,15 +93,15 @@ CODES: Final[Mapping[str, Meaning]] = {
     "UNSUPPORTED_OPERATION": NO_ROOM,
     "QUOTA_EXCEEDED": QUOTA,
     "quotaExceeded": QUOTA,
-    "rateLimitExceeded": Meaning(Trouble.THROTTLED, Scope.NONE),
-    "userRateLimitExceeded": Meaning(Trouble.THROTTLED, Scope.NONE),
-    "forbidden": Meaning(Trouble.DENIED, Scope.CLOUD),
-    "accessNotConfigured": Meaning(Trouble.DENIED, Scope.CLOUD),
-    "authError": Meaning(Trouble.CREDENTIALS, Scope.CLOUD),
-    "RESOURCE_NOT_FOUND": Meaning(Trouble.INVALID, Scope.ZONE),
-    "notFound": Meaning(Trouble.INVALID, Scope.ZONE),
-    "invalid": Meaning(Trouble.INVALID, Scope.ZONE),
-    "backendError": Meaning(Trouble.UNREACHABLE, Scope.NONE),
+    "rateLimitExceeded": THROTTLED,
+    "userRateLimitExceeded": THROTTLED,
+    "forbidden": DENIED,
+    "accessNotConfigured": DENIED,
+    "authError": CREDENTIALS,
+    "RESOURCE_NOT_FOUND": WRONG_IN_ZONE,
+    "notFound": WRONG_IN_ZONE,
+    "invalid": WRONG_IN_ZONE,
+    "backendError": SILENT,
 }
 _OF_GPUS: Final = re.compile(r"nvidia|gpu", re.IGNORECASE)
 EVERYWHERE_QUOTA: Final = "GPUS_ALL_REGIONS"

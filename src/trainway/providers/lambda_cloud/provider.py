@@ -31,7 +31,7 @@ from trainway.providers.lambda_cloud.requests import (
     region_of,
 )
 from trainway.providers.settings import check
-from trainway.providers.web_api import RefusalError, WebApi
+from trainway.providers.web_api import RefusalError, WebApi, bearer
 
 ADDRESS: Final = "https://cloud.lambda.ai/api/v1"
 KEY_VARIABLE: Final = "LAMBDA_API_KEY"
@@ -63,9 +63,7 @@ class LambdaProvider:
     cloud = "lambda"
 
     def __init__(self, address: str = ADDRESS) -> None:
-        self._api = WebApi(
-            "Lambda", address, lambda: {"Authorization": f"Bearer {api_key()[0]}"}, complaint
-        )
+        self._api = WebApi("Lambda", address, bearer(lambda: api_key()[0]), complaint)
 
     def missing(self) -> Mapping[Ability, str]:
         """All but machines."""

@@ -18,6 +18,13 @@ from trainway.providers.base import (
     tags,
 )
 from trainway.providers.errors import Meaning, Scope, Trouble
+from trainway.providers.meanings import (
+    ACCOUNT_QUOTA,
+    CREDENTIALS,
+    DENIED,
+    SILENT,
+    WRONG_HERE,
+)
 from trainway.providers.web_api import Complaint
 
 SETTINGS: Final[Mapping[str, str]] = {
@@ -51,15 +58,13 @@ LABEL: Final = re.compile(r"[a-z][a-z0-9:-]{0,53}[a-z0-9]")
 UUID: Final = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}")
 CODES: Final[Mapping[str, Meaning]] = {
     "instance-operations/launch/insufficient-capacity": Meaning(Trouble.CAPACITY, Scope.REGION),
-    "global/quota-exceeded": Meaning(Trouble.QUOTA, Scope.CLOUD),
-    "global/invalid-api-key": Meaning(Trouble.CREDENTIALS, Scope.CLOUD),
-    "global/account-inactive": Meaning(Trouble.DENIED, Scope.CLOUD),
-    "global/object-does-not-exist": Meaning(Trouble.INVALID, Scope.REGION),
-    "global/invalid-parameters": Meaning(Trouble.INVALID, Scope.REGION),
-    "global/internal-error": Meaning(Trouble.UNREACHABLE, Scope.NONE),
-    "instance-operations/launch/file-system-in-wrong-region": Meaning(
-        Trouble.INVALID, Scope.REGION
-    ),
+    "global/quota-exceeded": ACCOUNT_QUOTA,
+    "global/invalid-api-key": CREDENTIALS,
+    "global/account-inactive": DENIED,
+    "global/object-does-not-exist": WRONG_HERE,
+    "global/invalid-parameters": WRONG_HERE,
+    "global/internal-error": SILENT,
+    "instance-operations/launch/file-system-in-wrong-region": WRONG_HERE,
 }
 GONE: Final = "global/object-does-not-exist"
 

@@ -34,7 +34,7 @@ from trainway.providers.runpod.requests import (
     variable,
 )
 from trainway.providers.settings import check, price_of
-from trainway.providers.web_api import RefusalError, WebApi
+from trainway.providers.web_api import RefusalError, WebApi, bearer
 
 ADDRESS: Final = "https://api.runpod.io"
 KEY_VARIABLE: Final = "RUNPOD_API_KEY"
@@ -70,9 +70,7 @@ class RunpodProvider:
     cloud = "runpod"
 
     def __init__(self, address: str = ADDRESS) -> None:
-        self._api = WebApi(
-            "RunPod", address, lambda: {"Authorization": f"Bearer {api_key()[0]}"}, complaint
-        )
+        self._api = WebApi("RunPod", address, bearer(lambda: api_key()[0]), complaint)
 
     def missing(self) -> Mapping[Ability, str]:
         """All but single machines."""

@@ -22,6 +22,15 @@ from trainway.providers.base import (
     tags,
 )
 from trainway.providers.errors import Meaning, ProviderError, Scope, Trouble
+from trainway.providers.meanings import (
+    ACCOUNT_QUOTA,
+    CREDENTIALS,
+    DENIED,
+    NO_ROOM,
+    NO_SPOT_ROOM,
+    UNKNOWN,
+    WRONG_HERE,
+)
 from trainway.providers.web_api import Complaint
 
 SETTINGS: Final[Mapping[str, str]] = {
@@ -104,16 +113,16 @@ SPOT: Final = (
     "mutation ($input: PodRentInterruptableInput!) { podRentInterruptable(input: $input) { id } }"
 )
 MEANINGS: Final[Mapping[str, Meaning]] = {
-    "no longer any instances available": Meaning(Trouble.CAPACITY, Scope.ZONE),
-    "no instances currently available": Meaning(Trouble.CAPACITY, Scope.ZONE),
-    "no resources": Meaning(Trouble.CAPACITY, Scope.ZONE),
-    "does not have the resources": Meaning(Trouble.CAPACITY, Scope.ZONE),
-    "forbidden": Meaning(Trouble.DENIED, Scope.CLOUD),
-    "bid": Meaning(Trouble.CAPACITY, Scope.ZONE, spot_only=True),
-    "balance": Meaning(Trouble.DENIED, Scope.CLOUD),
-    "limit": Meaning(Trouble.QUOTA, Scope.CLOUD),
-    "unauthorized": Meaning(Trouble.CREDENTIALS, Scope.CLOUD),
-    "not found": Meaning(Trouble.INVALID, Scope.REGION),
+    "no longer any instances available": NO_ROOM,
+    "no instances currently available": NO_ROOM,
+    "no resources": NO_ROOM,
+    "does not have the resources": NO_ROOM,
+    "forbidden": DENIED,
+    "bid": NO_SPOT_ROOM,
+    "balance": DENIED,
+    "limit": ACCOUNT_QUOTA,
+    "unauthorized": CREDENTIALS,
+    "not found": WRONG_HERE,
 }
 """What a message means that has these words; RunPod has no codes."""
 GONE: Final = "not found"
@@ -219,4 +228,4 @@ def complaint(_: int, answer: Any) -> Complaint:
     message = str(errors[0].get("message", "")) if isinstance(errors[0], dict) else str(errors[0])
     low = message.lower()
     words = next((each for each in MEANINGS if each in low), "")
-    return Complaint(message, MEANINGS.get(words, Meaning(Trouble.OTHER, Scope.ZONE)), "", words)
+    return Complaint(message, MEANINGS.get(words, UNKNOWN), "", words)
