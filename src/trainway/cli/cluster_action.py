@@ -28,10 +28,15 @@ def act(
         return 0
     if question and not confirm(f"{question} {', '.join(found)}?", yes=False):
         return 1
+    return one_by_one(found, lambda name: work(rest, name), done)
+
+
+def one_by_one(names: Sequence[str], work: Callable[[str], object], done: str) -> int:
+    """Do something with each of them, and say so; the exit status is that of the last error."""
     status = 0
-    for name in found:
+    for name in names:
         try:
-            work(rest, name)
+            work(name)
         except TrainwayError as error:
             echo_line(f"error: {error.message}")
             if error.hint:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import click
 
+from trainway.cli.cluster_action import one_by_one
 from trainway.cli.cluster_connection import confirm
 from trainway.cli.cluster_options import infra_option, yes_option
 from trainway.cli.colours import is_colourful
@@ -18,7 +19,7 @@ from trainway.cli.refusal import RefusedError
 from trainway.cli.upload_view import UploadView
 from trainway.cli.variables import env_option, given_variables, task_options
 from trainway.cli.worker_pool_text import POOLS, WORKERS, applied_line, pool_row, worker_rows
-from trainway.errors import InvalidError, TrainwayError, UsageError
+from trainway.errors import InvalidError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.cluster_tasks import TaskWishes
 from trainway.sdk.worker_pool_rest import WorkerPoolRest
@@ -134,18 +135,7 @@ def down(names: tuple[str, ...], every: bool, cancel_jobs: bool, yes: bool) -> i
         return 0
     if not confirm(f"Take down {', '.join(found)}?", yes=yes):
         return 1
-    code = 0
-    for name in found:
-        try:
-            take_down(rest, name, cancel_jobs=cancel_jobs)
-        except TrainwayError as error:
-            echo_line(f"error: {error.message}")
-            if error.hint:
-                echo_line(f"hint: {error.hint}")
-            code = error.exit_code
-        else:
-            echo(f"{name} is down\n")
-    return code
+    return one_by_one(found, lambda name: take_down(rest, name, cancel_jobs=cancel_jobs), "is down")
 
 
 def _connected() -> WorkerPoolRest:
