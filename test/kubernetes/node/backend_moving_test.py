@@ -271,3 +271,40 @@ def test_a_trainjob_that_the_operator_runs_goes_on_elsewhere(
     kinds = "trainjobs,jobsets,jobs.batch,pods"
     cluster = node_operator.cluster
     assert wait_until(lambda: not cluster.get(kinds, "-n", host_namespace)["items"], PATIENCE_S)
+
+
+def test_an_mpijob_that_the_operator_runs_goes_on_elsewhere(
+    home: Installation,
+    node_operator: NodeOperator,
+    on: str,
+    host_namespace: str,
+    tmp_path: Path,
+) -> None:
+    def replica(script: str) -> Json:
+        container = {"name": "main", "image": "python", "command": ["python3", "-c", script]}
+        return {"replicas": 1, "template": {"spec": {"containers": [container]}}}
+
+    waiting = "import signal; signal.pause()"
+    manifest = {
+        "apiVersion": "kubeflow.org/v2beta1",
+        "kind": "MPIJob",
+        "metadata": {"name": "gathered"},
+        "spec": {
+            "mpiReplicaSpecs": {"Launcher": replica(CHECKPOINTED), "Worker": replica(waiting)}
+        },
+    }
+    file = tmp_path / "mpijob.yaml"
+    file.write_text(json.dumps(manifest))
+    job = home.submit(str(file), "--on", on)
+    assert wait_until(lambda: "begins with 0" in home.run("jobs", "logs", job), PATIENCE_S)
+    assert node_operator.cluster.get("mpijob", "gathered", "-n", host_namespace)
+
+    home.run("jobs", "move", job, "--on", "local")
+    home.run("jobs", "wait", job)
+
+    assert "begins with 7" in home.run("jobs", "logs", job)
+    shown = home.job(job)
+    assert (shown["spec"]["backend"], shown["status"]["restarts"]) == ("local", 0)
+    kinds = "mpijobs,jobsets,jobs.batch,pods"
+    cluster = node_operator.cluster
+    assert wait_until(lambda: not cluster.get(kinds, "-n", host_namespace)["items"], PATIENCE_S)

@@ -293,3 +293,43 @@ def test_a_trainjob_goes_without_that_volume_where_it_cannot_be_had(
     assert "output" not in request.handle
     known = (given.source or {})["spec"].get("runtimePatches")
     assert request.top["spec"].get("runtimePatches") == known
+
+
+def replicated(**container: Any) -> Json:
+    """An MPIJob whose workers have this container."""
+
+    def replica(**more: Any) -> Json:
+        return {"template": {"spec": {"containers": [{"name": "main", **more}, {"name": "side"}]}}}
+
+    roles = {"Launcher": replica(), "Worker": replica(**container)}
+    return {**MPIJOB, "spec": {"mpiReplicaSpecs": roles}}
+
+
+def test_an_mpijob_that_our_operator_runs_has_a_volume_for_its_output_in_all_pods() -> None:
+    request = plan(workload(replicated()), INFRA, OURS)
+    assert (request.handle["form"], request.handle["output"]) == (Form.SOURCE, True)
+    for replica in request.top["spec"]["mpiReplicaSpecs"].values():
+        pod = replica["template"]["spec"]
+        assert pod["volumes"] == [{"name": "trainway-output", "emptyDir": {}}]
+        for each in pod["containers"]:
+            assert each["volumeMounts"] == [
+                {"name": "trainway-output", "mountPath": "/opt/trainway/output"}
+            ]
+            env = {entry["name"]: entry.get("value") for entry in each["env"]}
+            assert env["TRAINWAY_OUTPUT_DIR"] == "/opt/trainway/output"
+    again = plan(replace(workload(replicated()), handle=request.handle), INFRA, Offer())
+    assert again.top == request.top, "whatever the cluster understands later"
+
+
+@pytest.mark.parametrize(
+    ("given", "offer"),
+    [(replicated(), OFFER), (replicated(**OWN_OUTPUT), OURS)],
+    ids=["another operator", "its own"],
+)
+def test_an_mpijob_goes_without_that_volume_where_it_cannot_be_had(
+    given: Json, offer: Offer
+) -> None:
+    request = plan(workload(given), INFRA, offer)
+    assert "output" not in request.handle
+    pods = [each["template"]["spec"] for each in request.top["spec"]["mpiReplicaSpecs"].values()]
+    assert not any("volumes" in pod for pod in pods)

@@ -58,21 +58,23 @@ def in_jobset(jobset: Json, told: Told) -> Json:
             is_own = OUTPUT_DIR in _names(container.get("env"))
             _add(container, _literal(told, OUTPUT) + _read(_FIELDS))
             if not is_own:
-                mount = {"name": VOLUME, "mountPath": OUTPUT}
-                container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
+                _mount(container)
                 mounted = True
         if mounted:
-            pod["volumes"] = [*(pod.get("volumes") or ()), {"name": VOLUME, "emptyDir": {}}]
+            _add_volume(pod)
     return jobset
 
 
 def takes_output(source: Json, jobset: Json) -> bool:
-    """Whether a TrainJob can have a volume for its output: `jobset` is what becomes of it.
+    """Whether a job that an operator runs can have a volume for its output.
 
-    Not if it says itself where its output goes, has no place for one more patch, or if others than
-    the trainer hear of it too, as the launcher of MPI does.
+    Not if it says itself where its output goes. A TrainJob, which becomes `jobset`, must have place
+    for one more patch, and nobody but the trainer may hear of it, as the launcher of MPI does.
     """
     spec = source.get("spec") or {}
+    if source.get("kind") == "MPIJob":
+        containers = [each for _, pod in _pods_of_mpi(spec) for each in pod.get("containers") or ()]
+        return not any(OUTPUT_DIR in _names(each.get("env")) for each in containers)
     roles = [role for role in replicated_jobs(jobset["spec"]) if role.name not in INITIALIZERS]
     names = {each["name"] for role in roles for each in role.pod.spec["containers"]}
     is_alone = [role.name for role in roles] == [TRAINER] and TRAINER in names
@@ -84,22 +86,41 @@ def takes_output(source: Json, jobset: Json) -> bool:
 def in_source(source: Json, told: Told, *, has_output: bool = False) -> Json:
     """A TrainJob or MPIJob with the variables, for an operator that makes its pods.
 
-    `has_output`: the operator gives the trainer of a TrainJob a volume for its output.
+    `has_output`: the pods get a volume for their output, which the operator has to patch into the
+    runtime of a TrainJob.
     """
     source = copy.deepcopy(source)
     spec = source.setdefault("spec", {})
+    output = OUTPUT if has_output else SHARED_OUTPUT
     if source["kind"] == "TrainJob":
         trainer = spec["trainer"] = spec.get("trainer") or {}
-        output = OUTPUT if has_output else SHARED_OUTPUT
         _add(trainer, _literal(told, output) + _read(_FIELDS))
         if has_output:
             spec["runtimePatches"] = [*(spec.get("runtimePatches") or ()), _output_patch()]
         return source
-    for kind, replica in (spec.get("mpiReplicaSpecs") or {}).items():
-        pod = (replica.get("template") or {}).get("spec") or {}
+    for kind, pod in _pods_of_mpi(spec):
         for container in pod.get("containers") or ():
-            _add(container, _literal(told, SHARED_OUTPUT) + _of_mpi(kind))
+            _add(container, _literal(told, output) + _of_mpi(kind))
+            if has_output:
+                _mount(container)
+        if has_output:
+            _add_volume(pod)
     return source
+
+
+def _pods_of_mpi(spec: Json) -> list[tuple[str, Json]]:
+    """The pods of an MPIJob, each with the name of its role."""
+    replicas = (spec.get("mpiReplicaSpecs") or {}).items()
+    return [(kind, (each.get("template") or {}).get("spec") or {}) for kind, each in replicas]
+
+
+def _mount(container: Json) -> None:
+    mount = {"name": VOLUME, "mountPath": OUTPUT}
+    container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
+
+
+def _add_volume(pod: Json) -> None:
+    pod["volumes"] = [*(pod.get("volumes") or ()), {"name": VOLUME, "emptyDir": {}}]
 
 
 def _output_patch() -> Json:
