@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from slurm_site import ON, SlurmSite, site_of
+from slurm_site import ON, SlurmSite, site_of, until
 
 from slurm_cluster import SlurmCluster
 
@@ -62,8 +62,17 @@ def test_a_node_that_fails_its_check_is_kept_off_and_the_job_starts_on_others(
 def test_our_jobs_are_kept_off_a_node_that_somebody_sets_aside(slurm_site: SlurmSite) -> None:
     (place,) = slurm_site.json("nodes", "list", "--on", ON)
     name = place["nodes"][0]["name"]
+    late = ("--slurm", "begin=now+1hour", "--name", "waits-already")
+    job = slurm_site.submit("--on", ON, *late, "--", "true")
+    slurm_site.wait_for_phase(job, "Queued")
+    number = slurm_site.slurm_job(job)
     slurm_site.run("nodes", "drain", name, "--on", ON, "--reason", "its fan is loud")
     assert aside(slurm_site) == {name: "its fan is loud"}
+    until(
+        lambda: slurm_site.slurm.facts(number)["ExcNodeList"] == name,
+        "a job that waits already is not kept off it",
+    )
+    slurm_site.run("jobs", "cancel", job)
     slurm_site.run("nodes", "undrain", name, "--on", ON)
     assert aside(slurm_site) == {}
 

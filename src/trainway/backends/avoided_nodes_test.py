@@ -1,3 +1,4 @@
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -86,3 +87,36 @@ def test_what_others_have_set_aside_stays_so_and_the_first_reason_counts(tmp_pat
     one, two = book(tmp_path).marked(nodes)
     assert (one.drained, one.drained_by) == (f"its health check failed: {WHY}", "job a")
     assert two == nodes[1]
+
+
+def test_jobs_that_found_the_last_node_sick_avoid_it_alone(tmp_path: Path) -> None:
+    async def listed() -> list[Node]:
+        return nodes
+
+    def note(job: str, node: str = "n1") -> None:
+        asyncio.run(book(tmp_path).note_all([told(node)], job, listed))
+
+    nodes = [Node("n1", "Ready"), Node("n2", "NotReady", "it is not ready")]
+    note("a")
+    note("a")
+    note("b")
+    assert [book(tmp_path).names(job) for job in ("", "a", "b", "c")] == [[], ["n1"], ["n1"], []]
+    assert book(tmp_path).marked(nodes) == nodes
+    assert not book(tmp_path).is_empty
+
+    nodes = [Node("n1", "Ready"), Node("n2", "Ready")]
+    note("c")
+    assert book(tmp_path).names("") == ["n1"], "there is another one now"
+    note("d", "n2")
+    assert book(tmp_path).names("") == ["n1"]
+    assert book(tmp_path).names("d") == ["n1", "n2"]
+    assert book(tmp_path).remove("n2")
+    assert book(tmp_path).names("d") == ["n1"]
+
+
+def test_a_sick_node_is_avoided_where_nobody_can_say_which_others_there_are(tmp_path: Path) -> None:
+    async def listed() -> list[Node]:
+        raise TimeoutError
+
+    asyncio.run(book(tmp_path).note_all([told("n1")], "a", listed))
+    assert book(tmp_path).names("") == ["n1"]

@@ -4,6 +4,7 @@
 to see each of them, also those that take no jobs at the moment.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
@@ -105,6 +106,17 @@ class DrainsNodes(Protocol):
     async def undrain(self, node: str) -> None:
         """Let it take pods again."""
         ...
+
+
+def is_last(name: str, nodes: Iterable[Node]) -> bool:
+    """Whether no other of the nodes could take its jobs, so that it must not be set aside. Pure.
+
+    Another one takes jobs at the moment, and has GPUs where this one has.
+    """
+    known = list(nodes)
+    needs_gpus = any(node.gpus for node in known if node.name == name)
+    others = (node for node in known if node.name != name and not node.problem)
+    return not any(node.gpus or not needs_gpus for node in others)
 
 
 def draining(backend: Backend) -> DrainsNodes:

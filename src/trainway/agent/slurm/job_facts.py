@@ -74,6 +74,11 @@ class JobFacts:
         return "" if found in (*_NEVER, "(null)") else found
 
     @property
+    def has_chosen_nodes(self) -> bool:
+        """Whether its owner has named nodes that it is to run on."""
+        return self._fields.get("ReqNodeList", "") not in (*_NEVER, "(null)")
+
+    @property
     def is_preempted(self) -> bool:
         """Whether it has to make room for another one."""
         return self._fields.get("PreemptTime", "") not in _NEVER

@@ -33,6 +33,11 @@ def sick_nodes(directory: Directory) -> dict[str, str]:
     return {node: str(why) for node, why in found.items() if _NODE.fullmatch(node)}
 
 
+def only_nodes(names: Iterable[object]) -> frozenset[str]:
+    """Those of the names that a node can have. Pure."""
+    return frozenset(str(name) for name in names if _NODE.fullmatch(str(name)))
+
+
 def add_sick_node(directory: Directory, node: str, why: str) -> None:
     """Note one more, durably."""
     known = {**sick_nodes(directory), node: why}
@@ -41,7 +46,8 @@ def add_sick_node(directory: Directory, node: str, why: str) -> None:
 
 def excluding(excluded: str, nodes: Iterable[str]) -> str:
     """The nodes that Slurm is to keep a job off: those that it does already, and these. Pure."""
-    return ",".join(dict.fromkeys([*filter(None, [excluded]), *sorted(nodes)]))
+    known = [excluded] if "[" in excluded else excluded.split(",")
+    return ",".join(dict.fromkeys([*filter(None, known), *sorted(nodes)]))
 
 
 def is_of_node(why: str, shared: str) -> bool:

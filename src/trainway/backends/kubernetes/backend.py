@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from trainway.backends import configuration
 from trainway.backends.agents.jobdir import JobDir
-from trainway.backends.avoided_nodes import sick_nodes_in
 from trainway.backends.base import (
     Absence,
     BackendSettings,
@@ -160,7 +159,7 @@ class KubernetesBackend(SiteBackend):
             infra = Infra(files, context, str(known["namespace"]))
         else:
             infra = self._infra()
-        avoided = self._avoided(infra.context).names()
+        avoided = self._avoided(infra.context).names(workload.id)
         return planning.plan(workload, infra, self._offer, self._forced, avoided)
 
     async def rehearse(self, request: Request) -> None:
@@ -220,8 +219,7 @@ class KubernetesBackend(SiteBackend):
             watch.wake(cancelled=True)
         try:
             async for update in watch.updates(after):
-                for sick in sick_nodes_in(update.records):
-                    self._avoided(str(handle["context"])).note(sick, f"job {job_id}")
+                await self._note_sick(handle, update)
                 yield update
         finally:
             if self._watches.get(job_id) is watch:

@@ -10,7 +10,7 @@ from trainway.backends import configuration
 from trainway.backends.agents.agent_backend import now
 from trainway.backends.agents.spool import SpoolBackend
 from trainway.backends.avoided_nodes import AvoidedNodes
-from trainway.backends.base import BackendSettings, Handle
+from trainway.backends.base import BackendSettings, Handle, Update
 from trainway.backends.claims import Claim
 from trainway.backends.kubernetes import section, sites
 from trainway.backends.kubernetes.cluster_module import cluster_module
@@ -92,15 +92,26 @@ class SiteBackend(SpoolBackend):
         """The nodes of a cluster that our jobs are kept off."""
         return AvoidedNodes(self._settings.home, f"{sites.FAMILY}/{context}", now)
 
+    async def _note_sick(self, handle: Handle, update: Update) -> None:
+        """Keep jobs off the nodes that failed a health check of this one."""
+
+        async def listed() -> list[Node]:
+            async with asyncio.timeout(_LIST_S):
+                return await self._of(handle).nodes()
+
+        avoided = self._avoided(str(handle["context"]))
+        await avoided.note_all(update.records, str(handle["id"]), listed)
+
     async def _forget_gone(self, infra: Infra) -> None:
         """Avoid no nodes that the cluster has not any more; those of clouds come and go."""
         avoided = self._avoided(infra.context)
-        if not avoided.names():
+        if avoided.is_empty:
             return
         with suppress(TrainwayError, TimeoutError):  # not everybody may list them
             async with asyncio.timeout(_LIST_S):
                 found = await self._cluster(infra.kubeconfig, infra.context).nodes()
-            avoided.keep({node.name for node in found} or avoided.names())
+            if found:
+                avoided.keep({node.name for node in found})
 
     async def _cordon(self, node: str, *, is_cordoned: bool) -> None:
         from trainway.backends.kubernetes.cordon import cordon  # noqa: PLC0415 - needs the extra

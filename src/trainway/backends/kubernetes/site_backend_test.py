@@ -94,6 +94,19 @@ def test_a_node_that_the_cluster_lost_is_avoided_no_longer(tmp_path: Path) -> No
         assert (affinity(later) is not None) is is_avoided
 
 
+def test_the_last_node_that_could_run_it_is_left_to_other_jobs(tmp_path: Path) -> None:
+    here, other = workload(jobset(), jobset=jobset()), "01other"
+    cordoned = Node("n2", "Ready", "it is cordoned", gpus=4)
+    nodes = (Node("n1", "Ready", gpus=4), cordoned, Node("n3", "Ready"))
+    made = backend(tmp_path, Cluster(*nodes))
+    asyncio.run(watched(made))
+    again = backend(tmp_path, Cluster(*nodes))
+    assert affinity(again) is not None, "the job itself would only find out the same"
+    assert again._avoided("test").names(other) == []
+    assert [node.drained for node in asyncio.run(again.nodes())] == ["", "", ""]
+    assert again._avoided("test").names(here.id) == ["n1"]
+
+
 @pytest.mark.parametrize("is_cordoned", [True, False])
 def test_only_a_node_that_is_cordoned_is_uncordoned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_cordoned: bool

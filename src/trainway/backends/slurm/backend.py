@@ -230,7 +230,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         nodes = self._nodes(self._cluster(handle))
         await relay.ask("track", id=handle["id"], directory=str(job.path))
         async for update in relay.watch(str(handle["id"]), job.journal, after):
-            await nodes.note(update.records, f"job {handle['id']}")
+            await nodes.note(update.records, str(handle["id"]))
             yield update
 
     async def recover(self, handle: Handle, *, cancelled: bool = False) -> bool:
@@ -387,14 +387,12 @@ _SHARED: Final[dict[Path, Relays]] = {}
 def relays_of(home: Path) -> Relays:
     """Those of a server: all backends of the family share them."""
     if home not in _SHARED:
-        _SHARED[home] = Relays(
-            lambda cluster: RelayClient(
-                cluster,
-                home / FAMILY / str(cluster["name"]),
-                login_environment(home),
-                LoginRetention(
-                    home / "jobs", str(cluster["name"]), partial(rules, home), time.time
-                ),
-            )
-        )
+        _SHARED[home] = Relays(partial(_client, home))
     return _SHARED[home]
+
+
+def _client(home: Path, cluster: Json) -> RelayClient:
+    name = str(cluster["name"])
+    retention = LoginRetention(home / "jobs", name, partial(rules, home), time.time)
+    avoided = AvoidedNodes(home, f"{FAMILY}/{name}", now).names
+    return RelayClient(cluster, home / FAMILY / name, login_environment(home), retention, avoided)

@@ -4,20 +4,17 @@ A node that failed the health check of one job is no better for the next. Slurm 
 job that is sent (`--exclude`); taking the node out of use is for the administrators.
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
 from trainway.agent.slurm.relay.cluster_facts import NODES
-from trainway.backends.avoided_nodes import AvoidedNodes, sick_nodes_in
+from trainway.backends.avoided_nodes import AvoidedNodes
 from trainway.backends.nodes import Drain, Node
 from trainway.backends.slurm import refusals
 from trainway.backends.slurm.nodes import nodes_of
 from trainway.backends.slurm.options import Options, keeping_off
 from trainway.errors import NotFoundError, TrainwayError
-
-log = logging.getLogger(__name__)
 
 _MOST_SHOWN: Final = 8
 _LACKS_NODES: Final = "node"
@@ -50,11 +47,14 @@ class ClusterNodes:
 
     async def listed(self) -> list[Node]:
         """As Slurm has them, with those that our jobs are kept off."""
-        return self._avoided.marked(nodes_of(await self._printed(NODES), self._partition))
+        return self._avoided.marked(await self._found())
+
+    async def _found(self) -> list[Node]:
+        return nodes_of(await self._printed(NODES), self._partition)
 
     async def prune(self) -> None:
         """Forget avoided nodes that the cluster does not have any more: sbatch refuses them."""
-        if self._avoided.names():
+        if not self._avoided.is_empty:
             there = {node.name for node in nodes_of(await self._printed(NODES))}
             if there:
                 self._avoided.keep(there)
@@ -87,22 +87,9 @@ class ClusterNodes:
         if any(each.problem for each in nodes if each.name == node):
             raise refusals.not_our_node(self._place, f"nodename={node} state=resume")
 
-    async def note(self, records: Iterable[Mapping[str, Any]], by: str) -> None:
+    async def note(self, records: Iterable[Mapping[str, Any]], job: str) -> None:
         """Keep later jobs off the nodes that failed a health check, unless no other is left."""
-        for sick in sick_nodes_in(records):
-            if sick.name in self._avoided.names():
-                continue
-            if await self._is_last(sick.name):
-                log.warning("%s of %s stays: no other is left", sick.name, self._place)
-                continue
-            self._avoided.note(sick, by)
-
-    async def _is_last(self, name: str) -> bool:
-        try:
-            nodes = await self.listed()
-        except TrainwayError:
-            return False  # then nobody knows, and a sick node is sick
-        return not any(not each.problem for each in nodes if each.name != name)
+        await self._avoided.note_all(records, job, self._found)
 
     def _refuse_unknown(self, node: str, nodes: list[Node]) -> None:
         names = [each.name for each in nodes]

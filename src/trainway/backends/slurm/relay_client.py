@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -51,9 +51,11 @@ class RelayClient:
         directory: Path,
         environ: Mapping[str, str],
         retention: LoginRetention | None = None,
+        avoided: Callable[[], list[str]] = list,
     ) -> None:
         self._cluster = cluster
         self._retention = retention
+        self._avoided = avoided
         self._home = ""
         """Where jobs are kept on the login node."""
         self._directory = directory
@@ -305,6 +307,7 @@ class RelayClient:
             self._attempt.set_result(None)
         self._home = str(hello.get("home") or "")
         self._spawn(self._sweep())
+        self._spawn(self._quietly("ping", avoided=self._avoided()))
         for copy in self._copies:
             copy.interrupt(None)
             if not copy.is_over and copy.memory.number and copy.id not in self._tracked:
@@ -321,7 +324,7 @@ class RelayClient:
         """Let the relay know that we are there; end one that nobody needs."""
         while self._is_needed:
             await asyncio.sleep(PING_S)
-            self._spawn(self._quietly("ping"))
+            self._spawn(self._quietly("ping", avoided=self._avoided()))
         if self._relay is not None:
             await self._relay.end()
 

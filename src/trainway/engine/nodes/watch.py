@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
-from trainway.backends.nodes import Drain, DrainsNodes, HasNodes
+from trainway.backends.nodes import Drain, DrainsNodes, HasNodes, is_last
 from trainway.backends.registry import Registry
 from trainway.engine.background import Background
 from trainway.engine.nodes.failures import failures_by_node, why_set_aside
@@ -70,7 +70,7 @@ class NodeWatch:
             nodes = await backend.nodes()
             if any(each.drained for each in nodes if each.name == node):
                 return
-            if not any(not each.problem for each in nodes if each.name != node):
+            if is_last(node, nodes):
                 log.warning("%s of %s stays: no other is left; %s", node, backend.name, why)
                 return
             await backend.drain(node, Drain(why, _BY))

@@ -174,8 +174,9 @@ class RelayOperations:
         for callback in waiting:
             callback()
 
-    def _op_ping(self, _frame: Json, answer: Answer) -> None:
+    def _op_ping(self, frame: Json, answer: Answer) -> None:
         """Answer, with what this relay took so far."""
+        self._sick_jobs.avoid(frame.get("avoided"))
         used: PingAnswer = {
             "ok": True,
             "commands": self._commands.count,

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         """Says that the client is there; without it the relay ends."""
 
         op: Literal["ping"]
+        avoided: NotRequired[list[str]]
+        """The nodes that jobs are kept off, also those that wait in the queue already."""
 
     class ClusterFacts(RelayQuestion):
         """Asks what the cluster is like: partitions, versions, container tools."""

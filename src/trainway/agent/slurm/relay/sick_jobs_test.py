@@ -42,11 +42,14 @@ class Job:
 @dataclass
 class Slurm:
     shown: str = "JobId=7 JobState=PENDING ExcNodeList=x[1-3]"
+    refusal: str = ""
+    """What it says to an update."""
     asked: list[str] = field(default_factory=list)
 
     def run(self, argv: Sequence[str], done: Callable[[Result], None]) -> None:
         self.asked.append(" ".join(argv))
-        done(Result(argv, 0, self.shown.encode() if "show" in argv else b"", b""))
+        said = self.refusal.encode() if "update" in argv else b""
+        done(Result(argv, int(bool(said)), self.shown.encode() if "show" in argv else b"", said))
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,82 @@ def test_what_is_asked_of_slurm(case: Case, tmp_path: Path) -> None:
     SickJobs(slurm, lambda: pokes.append(True)).look([job])
     assert slurm.asked == case.asked
     assert bool(pokes) is (len(case.asked) > 1)
+
+
+WAITS = QueueState("7", "PENDING", reason="Resources")
+
+
+@dataclass(frozen=True)
+class Waiting:
+    id: str
+    first: list[str]
+    second: list[str] = field(default_factory=list)
+    """What is asked at the next look."""
+    excluded: str = "(null)"
+    chosen: str = "(null)"
+    refusal: str = ""
+    state: QueueState | None = WAITS
+    wished: str = "run"
+    avoided: tuple[str, ...] = ("n2", "n1", "-o")
+
+
+WAITING = [
+    Waiting("waits", [LOOK, f"{UPDATE}n1,n2"]),
+    Waiting("suspended", [LOOK, f"{UPDATE}n1,n2"], state=HELD, wished="suspend"),
+    Waiting("knows it", [LOOK], excluded="n1,n2"),
+    Waiting("excludes others", [LOOK, f"{UPDATE}m[1-9],n1,n2"], excluded="m[1-9]"),
+    Waiting("has chosen its nodes", [LOOK], chosen="n1"),
+    Waiting("runs", [], state=QueueState("7", "RUNNING")),
+    Waiting("nothing is avoided", [], avoided=()),
+    Waiting("refused", [LOOK, f"{UPDATE}n1,n2"], refusal="Invalid node name specified"),
+    Waiting(
+        "Slurm is silent",
+        [LOOK, f"{UPDATE}n1,n2"],
+        [LOOK, f"{UPDATE}n1,n2"],
+        refusal="Unable to contact slurm controller",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", WAITING, ids=lambda case: case.id)
+def test_a_job_that_waits_already_is_kept_off_nodes_that_are_set_aside(
+    case: Waiting, tmp_path: Path
+) -> None:
+    slurm: Any = Slurm(
+        f"JobId=7 JobState=PENDING ReqNodeList={case.chosen} ExcNodeList={case.excluded}"
+    )
+    slurm.refusal = case.refusal
+    job: Any = Job(Files(Directory(str(tmp_path)), case.wished), case.state)
+    jobs = SickJobs(slurm, lambda: None)
+    jobs.avoid(case.avoided)
+    jobs.look([job])
+    assert slurm.asked == case.first
+    jobs.avoid(None)
+    jobs.look([job])
+    assert slurm.asked[len(case.first) :] == case.second
+
+
+def test_another_node_is_told_when_it_is_set_aside_and_none_twice(tmp_path: Path) -> None:
+    slurm: Any = Slurm("JobId=7 JobState=PENDING ExcNodeList=(null)")
+    pokes: list[bool] = []
+    jobs = SickJobs(slurm, lambda: pokes.append(True))
+    job: Any = Job(Files(Directory(str(tmp_path))), WAITS)
+    for avoided in (["n1"], ["n1"], ["n1", "n2"], [], ["n2"]):
+        jobs.avoid(avoided)
+        jobs.look([job])
+    updates = [each.partition("=")[2] for each in slurm.asked if "update" in each]
+    assert updates == ["7 ExcNodeList=n1", "7 ExcNodeList=n2"]
+
+
+def test_sick_nodes_of_its_own_and_those_of_others_are_told_at_once(tmp_path: Path) -> None:
+    directory = Directory(str(tmp_path))
+    add_sick_node(directory, "b", "no GPU")
+    slurm: Any = Slurm("JobId=7 JobState=PENDING ExcNodeList=(null)")
+    jobs = SickJobs(slurm, lambda: None)
+    jobs.avoid(["n1"])
+    held: Any = Job(Files(directory), HELD)
+    jobs.look([held])
+    assert slurm.asked == [LOOK, f"{UPDATE}b,n1", "scontrol release 7"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "{", '{"a b": "x", "-o": "y", "a,b": ""}'])
