@@ -98,7 +98,7 @@ cluster-programs: install ## build all that the tests on S3, Kubernetes and Slur
 	@$(PROVISIONS) programs || true # the tests that need them say what is missing
 	@$(CLUSTER) build apptainer || true # first, since the tests on Slurm wait for it, and say what is missing
 	@$(CLUSTER) build api
-	@$(CLUSTER) build node $(CLUSTER_EXTRAS) operator-image
+	@$(CLUSTER) build node $(CLUSTER_EXTRAS) operator-image initializer-images
 
 cluster-up: install ## start a Kubernetes on this machine that stays (SIZE=api: only its API server)
 	@$(CLUSTER) up --size $(SIZE)

@@ -29,6 +29,7 @@ def submitted(torch: SshPool, folder: Path) -> str:
     folder.mkdir()
     words = ["--nodes", "2:4", "--cpus", str(CPUS), "--procs-per-node", "1"]
     program = ["test/e2e/paced_elastic.py", "--", str(folder), "--pause", "0.05"]
+    program += ["--timeout", "20"]  # how long processes wait for one that was cut off
     return torch.submit_here(*words, "--env", "OMP_NUM_THREADS=1", *program)
 
 

@@ -13,7 +13,7 @@ from cluster import apptainer, builds
 from cluster.control_plane import ControlPlane
 from cluster.kwok import KwokCluster
 from cluster.node import NodeCluster
-from cluster.operator_image import operator_image
+from cluster.operator_image import initializer_images, operator_image
 from cluster.record import records
 from cluster.teardown import remove
 from cluster.unavailable import UnavailableError
@@ -25,6 +25,7 @@ SIZES: Final[Mapping[str, type[ControlPlane]]] = {
 }
 BUILT_OTHERWISE: Final[Mapping[str, Callable[[], Path]]] = {
     "operator-image": operator_image,
+    "initializer-images": initializer_images,
     apptainer.NAME: apptainer.apptainer,
 }
 

@@ -77,6 +77,11 @@ def operator_image() -> Path:
     return built(OPERATOR)
 
 
+def initializer_images() -> Path:
+    """The images of the initializers, in one such file."""
+    return built(INITIALIZERS)
+
+
 def built(recipe: Recipe) -> Path:
     """The images of a recipe as `docker save` writes them."""
     folder = builds.cache_folder().with_name("images")
