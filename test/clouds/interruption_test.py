@@ -43,10 +43,9 @@ def test_a_gang_goes_on_elsewhere_from_its_checkpoint_and_costs_what_its_machine
     until(lambda: step(folder) >= 3, "it does not train")
     first = {each["id"] for each in paired_cloud.living()}
     assert len(first) == NODES
-    # Who takes a machine back has no room for another one.
-    paired_cloud.fail("RunInstances", "InsufficientInstanceCapacity", zone=f"{REGION}a", times=99)
     taken_at = step(folder)
-    paired_cloud.take(sorted(first)[1])
+    taken = sorted(first)[1]
+    paired_cloud.take(taken)
     until(lambda: not first & {each["id"] for each in paired_cloud.living()}, "nothing is left")
     until(lambda: len(paired_cloud.living()) == NODES, "there are no other machines")
     reached = step(folder)
@@ -57,13 +56,14 @@ def test_a_gang_goes_on_elsewhere_from_its_checkpoint_and_costs_what_its_machine
 
     said = user.run("jobs", "logs", job, "--all-attempts")
     (attempt,) = user.job(job)["status"]["endedAttempts"]
-    assert (attempt["reason"], attempt["counts"]) == ("NodeLost", False)
+    assert (attempt["reason"], attempt["counts"]) == ("Preempted", False)
+    assert f"aws takes back {taken}" in attempt["cause"]
     assert reached >= taken_at
     assert said.count(f"begins at step {reached} with {NODES} ranks") == NODES
     last = step(folder)
     assert said.count(f"ends at step {last} with the sum {last * 10}") == NODES
     zones = [each["zone"] for each in paired_cloud.instances()]
-    assert sorted(zones) == [f"{REGION}a"] * NODES + [f"{REGION}b"] * NODES
+    assert sorted(zones) == [f"{REGION}a"] * NODES + [f"{REGION}b"] * NODES, "it is not avoided"
 
     until(lambda: user.json("jobs", "pool", "status")["items"] == [], "its pool is left")
     report = user.json("cost-report")

@@ -46,6 +46,27 @@ def with_restart(
     return _latest([*others, {**ending, "counts": counts}])
 
 
+def with_preemption(endings: list[Json], attempt: int, runs: Runs, why: Json) -> list[Json]:
+    """The endings once it is known that a cloud has taken the machines of an attempt.
+
+    `why` has the message and the time. The place of the job may have said before that a host was
+    lost, and may have begun the next attempt, of which nothing has run: it is the lost one that was
+    preempted. An attempt that ended for a reason of its own keeps that.
+    """
+    has_run = any(run["attempt"] == attempt for run in runs)
+    last = endings[-1] if endings else None
+    if last is not None and not has_run and int(last["attempt"]) == attempt - 1:
+        attempt -= 1
+    if last is not None and last["attempt"] == attempt and ending_cause(last) is Cause.NODE_LOST:
+        kept: Json = {name: last[name] for name in ("time", "host", "place") if name in last}
+        why, endings = {**why, **kept}, endings[:-1]
+    known = [each for each in endings if each["attempt"] == attempt]
+    if known:
+        return with_restart(endings, attempt, why, counts=False)
+    told: Json = {"attempt": attempt, **why, "reason": str(Cause.PREEMPTED), "counts": False}
+    return _latest([*endings, {**told, "cause": str(Cause.PREEMPTED)}])
+
+
 def _latest(endings: list[Json]) -> list[Json]:
     return sorted(endings, key=lambda each: int(each["attempt"]))[-_MOST:]
 

@@ -1,6 +1,9 @@
+from dataclasses import dataclass
 from typing import Any
 
-from trainway.engine.attempts import attempts_view, endings_view, with_ending
+import pytest
+
+from trainway.engine.attempts import attempts_view, endings_view, with_ending, with_preemption
 from trainway.engine.observation import Observation
 from trainway.json_types import Json
 
@@ -134,3 +137,32 @@ def test_pods_that_end_after_the_restart_change_neither_its_time_nor_whether_it_
         False,
         "2026-11-15T05:00:02Z",
     )
+
+
+@dataclass(frozen=True)
+class Preempted:
+    what: str
+    endings: list[Json]
+    attempt: int
+    expected: list[tuple[int, str]]
+    """The attempts and their causes."""
+
+
+HOST = {"pod": "node-0-1", "reason": "HostLost", "host": "p-1-1", "cause": "NodeLost"}
+EXIT = {"pod": "node-0-1", "exitCode": 1, "cause": "ExitCode", "counts": True}
+PREEMPTED = [
+    Preempted("nobody has noticed it", [], 1, [(1, "Preempted")]),
+    Preempted("its host was lost", [{"attempt": 1, **HOST}], 1, [(1, "Preempted")]),
+    Preempted("and the next attempt waits", [{"attempt": 1, **HOST}], 2, [(1, "Preempted")]),
+    Preempted("another host was lost before", [{"attempt": 0, **HOST}], 1,
+              [(0, "NodeLost"), (1, "Preempted")]),
+    Preempted("its program failed", [{"attempt": 1, **EXIT}], 1, [(1, "ExitCode")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PREEMPTED, ids=lambda case: case.what)
+def test_an_attempt_whose_machines_a_cloud_took_is_preempted(case: Preempted) -> None:
+    why = {"message": "aws takes back i-1", "time": "2026-11-15T05:03:00Z"}
+    found = with_preemption(case.endings, case.attempt, RUNS, why)
+    assert [(each["attempt"], each["reason"]) for each in endings_view(found)] == case.expected
+    assert found[-1]["counts"] is False

@@ -133,7 +133,7 @@ class Engine:
         self.setting = JobSetting(self.reading, self._live, self.queues, request)
         self.scaling = Scaling(self._ledger, self.reading, self._live, self._rounds.request)
         self.moves = Moves(
-            *(self._ledger, registry, self.reading, self._live, self._rounds.request),
+            *(self._ledger, registry, self.reading, self._live, request, self.clusters.taken),
             lambda submission: self.housing.house(submission),  # noqa: PLW0108 - made later
         )
         self._prices = prices

@@ -97,6 +97,13 @@ class Clusters:
         is_one = record is not None and is_rented(record.infra)
         return self._rented.interruption(name) if is_one else None
 
+    async def taken(self, name: str) -> Interruption | None:
+        """That a cloud has taken machines of one, which it is asked now; None: it has not."""
+        record = self._records.get(name)
+        if record is None or not is_rented(record.infra):
+            return None
+        return await self._rented.taken(record)
+
     async def start(self) -> None:
         """Take up what an earlier server knew, and what has become of it since."""
         await self._book.load()

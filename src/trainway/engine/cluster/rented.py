@@ -252,6 +252,10 @@ class RentedClusters:
         rental = office.rentals.find(name) if office.is_open else None
         return None if rental is None else interruption(rental)
 
+    async def taken(self, record: ClusterRecord) -> Interruption | None:
+        """The same of one that may be gone by now, after its cloud was asked."""
+        return await self._rentals.taken(record.name, record.launched)
+
     async def _heard(self, change: RentalChange) -> None:
         """Something has happened to machines without us."""
         name, rental = change.rental.cluster, change.rental

@@ -7,15 +7,14 @@ from typing import Any, TypeAlias
 
 from trainway.backends.base import Backend
 from trainway.engine.attempt_runs import stopped
-from trainway.engine.attempts import with_restart
+from trainway.engine.attempts import with_preemption
 from trainway.engine.moving.failover import failover_of, with_place
 from trainway.engine.moving.move import Candidate
 from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.observation import ENDINGS, RUNS
 from trainway.engine.record import JobRecord, JobSpec
-from trainway.engine.recovery.cause import Cause
 from trainway.engine.submission import Submission, budget_of
-from trainway.engine.worker_pool.rented_place import is_on_spot, place_again
+from trainway.engine.worker_pool.rented_place import place_again
 from trainway.jobset.labels import WORKER_POOL
 from trainway.json_types import Json
 
@@ -69,11 +68,10 @@ def remembered(live: RecoveredJob, planned: Json | None, taken: str) -> dict[str
     if planned is None:
         return {} if found is None else {"recovery": found.text()}
     observed = live.record.observed_data
-    endings = list(observed.get(ENDINGS) or ())
+    endings, runs = list(observed.get(ENDINGS) or ()), list(observed.get(RUNS) or ())
     if taken and live.record.started:
-        told = {"reason": str(Cause.PREEMPTED), "message": taken, "time": live.now()}
-        endings = with_restart(endings, live.record.attempt, told, counts=False)
-    runs = observed.get(RUNS) or []
+        told = {"message": taken, "time": live.now()}
+        endings = with_preemption(endings, live.record.attempt, runs, told)
     stopped(runs, live.now())
     kept: Json = {RUNS: runs} if runs else {}
     if found is None:

@@ -31,6 +31,7 @@ from trainway.engine.moving.arrival import (
     submission_at,
 )
 from trainway.engine.moving.candidates import candidates_of
+from trainway.engine.moving.judgement import Taken, judged
 from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, unplaced, with_objects
 from trainway.engine.moving.patience import Patience
 from trainway.engine.moving.recovered_job import RecoveredJob
@@ -67,6 +68,7 @@ class Moves:
         reading: Reading,
         live: Mapping[str, LiveJob],
         schedule: Callable[[], object],
+        taken: Taken,
         house: House,
     ) -> None:
         self._ledger = ledger
@@ -76,7 +78,7 @@ class Moves:
         """The jobs that are not over."""
         self._schedule = schedule
         """Called when a job may begin."""
-        self._house = house
+        self._taken, self._house = taken, house
         self._under_way: set[str] = set()
         self._patience = Patience(self.look)
 
@@ -257,6 +259,7 @@ class Moves:
         return False
 
     async def _leave(self, live: RecoveredJob, move: Move) -> bool:
+        move = await judged(live, move, self._taken)
         try:
             await self._let_go(live, move)
         except UnavailableError:

@@ -14,6 +14,7 @@ from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.choice import Chosen, choose, taken
 from trainway.engine.rental.clouds import Checked
 from trainway.engine.rental.context import RentalContext
+from trainway.engine.rental.interruption import Interruption, interruption
 from trainway.engine.rental.record import IN_THE_MAKING, Rental, RentalState
 from trainway.engine.rental.renting import Renting, Told, Wanted
 from trainway.engine.rental.report import refusals
@@ -33,6 +34,8 @@ from trainway.providers.errors import ProviderError
 T = TypeVar("T")
 Heard: TypeAlias = Callable[[RentalChange], Awaitable[None]]
 
+_ASKING_S: Final = 30.0
+"""How long a cloud is asked what became of machines before somebody else judges it."""
 _GOES_ON: Final = "the server goes on trying; trainway status shows what comes of it"
 
 
@@ -89,6 +92,19 @@ class Rentals:
         """All that a cluster has or had since then, oldest first."""
         ledger = self._around.ledger
         return await ledger.call(ledger.store.rentals.of_cluster, cluster, since)
+
+    async def taken(self, cluster: str, since: str) -> Interruption | None:
+        """That a cloud takes, or has taken, machines of a cluster since then; None: it has not.
+
+        Where machines still count as running, their cloud is asked first, if it answers in time.
+        """
+        known = self._book.current(cluster)
+        if known is not None and known.state is RentalState.RUNNING and not interruption(known):
+            asked = self._background.spawn(self.look())  # which is not broken off
+            for done in (await asyncio.wait([asked], timeout=_ASKING_S))[0]:
+                done.result()
+        rentals = await self.all_of(cluster, since)
+        return interruption(rentals[-1]) if rentals else None
 
     async def rent(
         self, cluster: str, wanted: TaskRequest, terms: Terms, told: Told | None = None

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest import mock
@@ -56,6 +57,18 @@ class SpotWorld(PoolWorld):
         self.clouds.clouds[rental.cloud].warn(rental.machines[1].id, at)
         await self.rentals.look()
         return at
+
+    def lose(self, worker: str, job: FakeJob, *taken: int) -> None:
+        """Let a host be silent; these machines are taken, which nobody has looked at yet."""
+        rental = self.rentals.find(worker)
+        assert rental is not None
+        for rank in taken:
+            self.clouds.clouds[rental.cloud].take(rental.machines[rank].id)
+        lost: Json = {"phase": "Failed", "reason": "HostLost", "host": f"{worker}-1"}
+        job.write("pod", pod="node-0-0", attempt=0, containers=[], **lost)
+        nodes = self.agents.clusters[worker]["nodes"]
+        self.agents.say(worker, nodes=[nodes[0], {**nodes[1], "lost": True}])
+        self.now = datetime.now(UTC) + timedelta(minutes=1)  # that of the rentals goes on
 
     async def until_cluster(self, holds: Callable[[], bool]) -> None:
         """Wait for something that nothing announces; threads that ask clouds need the time."""
@@ -173,5 +186,45 @@ def test_a_notice_that_a_killed_server_has_only_written_is_heeded(world: SpotWor
         await world.until_asked(begun, "cancel")
         begun.end(succeeded=False, reason="Cancelled")
         await world.until_cluster(lambda: "p-1" not in world.states())
+
+    play(world, scene)
+
+
+@dataclass(frozen=True)
+class Case:
+    what: str
+    taken: tuple[int, ...]
+    reason: str
+    second: str
+
+
+CASES = [
+    Case("one-of-two", (1,), "Preempted", "aws/east/east-a"),
+    Case("all", (0, 1), "Preempted", "aws/east/east-a"),
+    Case("a-host-that-only-is-silent", (), "NodeLost", "gcp/east/east-a"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.what)
+def test_a_lost_worker_is_judged_by_what_its_cloud_says(world: SpotWorld, case: Case) -> None:
+    async def scene() -> None:
+        await world.pool_of()
+        first = world.rentals.find("p-1")
+        job_id, begun = await world.running()
+        world.lose("p-1", begun, *case.taken)
+        await world.until(job_id, "Queued")
+        del world.workers.jobs[job_id]
+        await world.set_up("p-2")
+        again, _ = await world.begun_on(job_id)
+        second = world.rentals.find("p-2")
+        assert first is not None
+        assert second is not None
+        assert (first.infra, second.infra) == ("gcp/east/east-a", case.second)
+        again.run(attempt=1)
+        again.end()
+        await world.until(job_id, "Succeeded")
+        (ended,) = (await world.engine.reading.get(job_id))["status"]["endedAttempts"]
+        assert (ended["attempt"], ended["reason"]) == (0, case.reason)
+        assert ("gcp takes back" in ended["cause"]) == bool(case.taken)
 
     play(world, scene)

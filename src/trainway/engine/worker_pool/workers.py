@@ -151,7 +151,7 @@ class Workers:
 
     async def _set_up(self, pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:
         """Run the setup on it, once."""
-        why = lost(self._around.clusters.find(worker.name))
+        why = await self._lost(worker)
         if why:
             await self._book.step(worker.id, WorkerState.FAILED, why)
             return True
@@ -187,12 +187,18 @@ class Workers:
 
     async def _watch(self, pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:
         """See whether it is still there."""
-        why = lost(self._around.clusters.find(worker.name))
+        why = await self._lost(worker)
         if not why:
             return False
         log.warning("worker %s of the worker pool %s is lost: %s", worker.name, pool.name, why)
         await self._book.step(worker.id, WorkerState.SHUTTING_DOWN, why)
         return True
+
+    async def _lost(self, worker: WorkerRecord) -> str:
+        """Why it cannot be used any more, with the words of its cloud if that has taken it."""
+        why = lost(self._around.clusters.find(worker.name))
+        taken = await self._around.clusters.taken(worker.name) if why else None
+        return why if taken is None else taken.words
 
     async def _give_back(self, _pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:
         """Let one that could not be made hold nothing."""
