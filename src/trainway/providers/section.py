@@ -8,6 +8,7 @@ clouds:
     vpc: vpc-0a1b2c
     unattended_minutes: 60
     shutdown_command: poweroff
+    metadata_address: 169.254.169.254:80
     reservations:
     - {id: cr-0123456789abcdef0, instance_type: p5.48xlarge, zone: us-east-1a, count: 4}
 
@@ -17,6 +18,7 @@ What else a cloud takes is known to its provider, which is not loaded for this.
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any, Final
 
 from trainway.catalog import reservations
@@ -28,11 +30,13 @@ REGIONS: Final = "regions"
 ENABLED: Final = "enabled_regions"
 UNATTENDED: Final = "unattended_minutes"
 SHUTDOWN: Final = "shutdown_command"
+METADATA: Final = "metadata_address"
 UNATTENDED_MINUTES: Final = 60.0
 ANY: Final = "any"
 RESERVATIONS: Final = "reservations"
-_OURS: Final = (REGIONS, ENABLED, UNATTENDED, SHUTDOWN, ANY, RESERVATIONS)
+_OURS: Final = (REGIONS, ENABLED, UNATTENDED, SHUTDOWN, METADATA, ANY, RESERVATIONS)
 """What no provider gets."""
+_LAST_PORT: Final = 65535
 _NAME: Final = r"[a-z][-a-z0-9]{0,62}"
 _REGION: Final = Text(r"[A-Za-z0-9][-A-Za-z0-9_ ]{0,62}", "must be the name of a region")
 _VALUE: Final = Either((Text(), Number(), Flag(), Items(Either((_REGION, RECORD)))))
@@ -53,6 +57,8 @@ class CloudSettings:
     """How long a machine that has nothing to do waits for a server that is not heard."""
     shutdown_command: str = ""
     """What shuts a machine down, as a line of a shell; empty: what Linux has for it."""
+    metadata_address: str = ""
+    """Where spot machines ask whether they are about to be taken; empty: where clouds have it."""
     is_for_any: bool = False
     """Whether `--on any` may choose it, which costs money."""
     reservations: tuple[Reservation, ...] = ()
@@ -73,6 +79,8 @@ def errors(section: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
                 yield invalid(here, value, "must be a number of minutes above 0")
             elif name == SHUTDOWN and value is not None and not isinstance(value, str):
                 yield invalid(here, value, "must be a line of a shell")
+            elif name == METADATA and value is not None and not _is_address(value):
+                yield invalid(here, value, "must be an IP address and a port: 169.254.169.254:80")
             elif name == ANY and not isinstance(value, bool | None):
                 yield invalid(here, value, "must be true or false")
             elif isinstance(value, list) and not all(isinstance(each, str) for each in value):
@@ -96,9 +104,19 @@ def _settings(cloud: str, section: Mapping[str, Any]) -> CloudSettings:
         values,
         float(section.get(UNATTENDED) or UNATTENDED_MINUTES),
         str(section.get(SHUTDOWN) or ""),
+        str(section.get(METADATA) or ""),
         section.get(ANY) is True,
         reservations.reservations(cloud, section.get(RESERVATIONS)),
     )
+
+
+def _is_address(value: object) -> bool:
+    host, _, port = str(value).rpartition(":")
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return port.isdigit() and 0 < int(port) <= _LAST_PORT
 
 
 def _is_time(value: object) -> bool:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Release,
         Remove,
         StopPod,
+        WatchNotices,
     )
     from trainway.agent.transfer.host_events import (
         Echoed,
@@ -86,6 +87,8 @@ class Operations:
         """Called when a server says that it is there."""
         self.on_lend: Callable[[Lend], None] = lambda _frame: None
         """Called when a server gives jobs credentials."""
+        self.on_watch_notices: Callable[[WatchNotices], None] = lambda _frame: None
+        """Called when somebody wants to know when the cloud takes this machine."""
         self._waiting_jobs: dict[str, Connection] = {}
         self._holdings = Holdings(machine.home, machine.clock.now, shared, self._processes)
         self._asking: dict[tuple[str, str], Hold] = {}
@@ -292,6 +295,10 @@ class Operations:
     def _op_lend(self, _connection: Connection, frame: Lend) -> None:
         """Let jobs use credentials."""
         self.on_lend(frame)
+
+    def _op_watch_notices(self, _connection: Connection, frame: WatchNotices) -> None:
+        """Ask the cloud whether it is about to take this machine."""
+        self.on_watch_notices(frame)
 
     def _op_echo(self, connection: Connection, frame: Echo) -> None:
         """Say that this host is there, on behalf of a job."""

@@ -28,6 +28,7 @@ from trainway.agent.host.facts import base_environment, facts
 from trainway.agent.host.join_server import JoinServer
 from trainway.agent.host.lent_credentials import LentCredentials
 from trainway.agent.host.machine import PROGRAMS, Machine
+from trainway.agent.host.notice_watch import NoticeWatch
 from trainway.agent.host.operations import Operations
 from trainway.agent.host.registry import JobRegistry
 from trainway.agent.host.self_shutdown import SelfShutdown
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
-    from trainway.agent.transfer.host_events import Retired
+    from trainway.agent.transfer.host_events import Retired, SpotNotice
     from trainway.json_types import Json
 
 
@@ -88,6 +89,8 @@ class HostServer:
         self._operations.on_pod = self._on_pod
         self._shutdown = SelfShutdown(home, machine.processes, environment)
         self._operations.on_attend = self._shutdown.attend
+        self._notices = NoticeWatch(loop, self._tell_notice)
+        self._operations.on_watch_notices = self._notices.begin
         lent = LentCredentials(home, environment)
         self._operations.on_lend = lent.take
         self._connections: dict[Connection, tuple[int, float]] = {}
@@ -139,6 +142,12 @@ class HostServer:
         if self._leaving:
             self._check_left()
 
+    def _tell_notice(self, notice: SpotNotice) -> None:
+        """Let all clients know that the cloud takes this machine."""
+        for connection in list(self._connections):
+            if connection.owner:
+                connection.answer(notice)
+
     def _on_pod(self) -> None:
         self._joins.look()
         if self._leaving:
@@ -186,6 +195,7 @@ class HostServer:
 
     def _check_left(self) -> None:
         if not self._registry.busy:
+            self._notices.close()
             self._operations.close()
             self._loop.stop()
 

@@ -34,6 +34,8 @@ def _node(name: str, gpus: list[str], host_of: HostOf) -> ClusterNode:
     }
     if getattr(host, "state", "") == LOST:
         node["lost"] = True
+    if getattr(host, "notice", None):
+        node["notice"] = dict(host.notice)
     return node
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 
+from trainway.agent.pool import notices
 from trainway.agent.pool.lease import BACK, LOST, SILENT, UP, Leases
 from trainway.agent.pool.ledger import Capacity
 from trainway.agent.transfer.link import Link, LinkListener
@@ -44,6 +45,9 @@ class HostsListener:
     def on_capacity(self, host: Host) -> None:
         """It is known, or known anew, what a host has."""
 
+    def on_notice(self, host: Host) -> None:
+        """A host says that its cloud takes it back."""
+
     def on_failure(self, host: Host) -> None:
         """There is something new about why a host cannot be reached."""
 
@@ -58,6 +62,8 @@ class Host(LinkListener):
         self.is_ready = False
         """Whether it has answered our hello on this connection."""
         self.failure: Failure | None = None
+        self.notice: Json = {}
+        """That its cloud takes it back, as it was told itself; empty: it was not."""
         self.retired = False
         """Whether the host is no longer configured, and stays only for the jobs that it has."""
         self._hosts = hosts
@@ -212,6 +218,9 @@ class Host(LinkListener):
         if event == "holdings":
             self.facts["holdings"] = frame.get("others") or []
             self._hosts.listener.on_capacity(self)
+        elif event == "notice":
+            self.notice = notices.heard(frame)
+            self._hosts.listener.on_notice(self)
         elif frame.get("id"):
             self._hosts.listener.on_job_frame(self, frame)
         elif event == "error":
@@ -234,6 +243,7 @@ class Host(LinkListener):
             self._hosts.listener.on_host(self, BACK)
         if is_news:
             self._hosts.log(f"{self.name} is up")
+            notices.watch(self)
             self._hosts.listener.on_host(self, UP)
 
     def on_down(self, failure: Failure) -> None:

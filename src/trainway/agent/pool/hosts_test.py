@@ -33,6 +33,8 @@ for line in sys.stdin:
         answer = {"event": "facts", "cpus": 2, "memory": 100, "gpus": [], "jobs": {}, **facts}
     elif frame["op"] == "ping":
         answer = {"event": "pong"}
+    elif frame["op"] == "watch_notices":
+        answer = {"event": "notice", "at": "2026-11-18T08:22:00Z", "why": "x" * 999}
     else:
         answer = {"event": "echo", "id": frame["id"]}
     print(json.dumps(answer), flush=True)
@@ -74,6 +76,7 @@ class Trial(HostsListener):
         self.frames: list[Json] = []
         self.lines: list[str] = []
         self.capacities: list[str] = []
+        self.notices: list[str] = []
         self.hosts = StandIns(
             self.loop,
             self,
@@ -90,6 +93,9 @@ class Trial(HostsListener):
 
     def on_job_frame(self, host: Host, frame: Json) -> None:
         self.frames.append({**frame, "from": host.name})
+
+    def on_notice(self, host: Host) -> None:
+        self.notices.append(host.name)
 
     def on_capacity(self, host: Host) -> None:
         self.capacities.append(host.name)
@@ -176,6 +182,20 @@ def test_all_hosts_hear_of_each_other(trial: Trial) -> None:
     assert trial.heard("b", "hello")[-1]["peers"] == [["10.0.0.1", 22]]
     assert sorted(trial.capacities) == ["a", "b", "here"]
     assert trial.hosts.usable() == ["a", "b", "here"]
+
+
+def test_a_spot_machine_is_told_whom_to_ask_and_says_that_it_is_taken(trial: Trial) -> None:
+    asks = {"cloud": "aws", "machine": "i-1", "address": ""}
+    spot, other = trial.host("spot", notices=asks), trial.host("other")
+    trial.hosts.configure([spot, other], ())
+    trial.until(lambda: trial.notices == ["spot"])
+    assert trial.heard("spot", "watch_notices") == [{"op": "watch_notices", **asks}]
+    assert trial.heard("other", "watch_notices") == []
+    host = trial.hosts.get("spot")
+    assert host is not None
+    assert host.notice == {"at": "2026-11-18T08:22:00Z", "why": "x" * 200}
+    host.link.drop()  # the next connection asks again
+    trial.until(lambda: len(trial.notices) == 2)
 
 
 def test_silent_then_lost_then_back(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -251,6 +251,11 @@ class Pool(HostsListener):
         self._ledger.set_others(host.name, host.facts.get("holdings") or [])
         self.schedule()
 
+    def on_notice(self, host: Host) -> None:
+        """Whoever watches the clusters is told; what follows is for the server to say."""
+        self.log(f"{host.name}: its cloud says: {host.notice}")
+        self.clusters.on_host()
+
     def on_failure(self, _host: Host) -> None:
         """Those who wait shall know why a host is not there."""
         self.schedule()

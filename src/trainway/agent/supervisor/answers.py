@@ -45,6 +45,9 @@ if TYPE_CHECKING:
         """The GPUs of the host that the cluster has, by their names."""
         lost: NotRequired[bool]
         """Whether the host is lost; only there where it is."""
+        notice: NotRequired[Json]
+        """What the cloud of the host has told it of being taken: `at`, `why`, and `risk` where that
+        is only likely; only there where it has."""
 
     class ClusterState(TypedDict):
         """One cluster, as it is now."""

@@ -94,6 +94,20 @@ if TYPE_CHECKING:
         variables: dict[str, str]
         """The variables of all jobs that start from now on, and the file that each names."""
 
+    class WatchNotices(TypedDict):
+        """Has a spot machine ask its cloud every few seconds whether it is about to be taken.
+
+        Answered with `notice` as soon as it is, and at once where that is known already.
+        """
+
+        op: Literal["watch_notices"]
+        cloud: str
+        """The cloud: `aws`, `gcp` or `azure`."""
+        machine: NotRequired[str]
+        """The name of the machine there."""
+        address: NotRequired[str]
+        """The address and port of the metadata service; empty: `169.254.169.254:80`."""
+
     class HoldLimits(TypedDict, total=False):
         """What a client takes a host to have for jobs."""
 
@@ -269,6 +283,7 @@ if TYPE_CHECKING:
         | Ping
         | Attend
         | Lend
+        | WatchNotices
         | Hold
         | Release
         | ForgetCluster

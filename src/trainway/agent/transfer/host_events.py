@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 
         event: Literal["pong"]
 
+    class SpotNotice(TypedDict):
+        """The cloud of the host is about to take it back."""
+
+        event: Literal["notice"]
+        at: str
+        """When, as an ISO 8601 time in UTC; empty: soon."""
+        why: str
+        """What the cloud says."""
+        risk: NotRequired[bool]
+        """Whether that is only likely, so that nothing has to be done."""
+
     class HeldByOther(TypedDict):
         """What another client holds of the host."""
 

@@ -70,7 +70,8 @@ class Clusters:
         draining = Draining(self._book, around.jobs)
         self._rented = RentedClusters(self._book, around.office, draining.drain)
         self._settling = Settling(around, self._book, self._rented)
-        self._news = ClusterNews(self._book, around.schedule, self._rented.released)
+        heard = (self._rented.released, self._rented.hear)
+        self._news = ClusterNews(self._book, around.schedule, *heard)
         self._waking: set[str] = set()
 
     @property

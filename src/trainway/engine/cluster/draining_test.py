@@ -1,7 +1,8 @@
 """The jobs of a cluster that somebody launched, when a cloud takes spot machines of it back."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,14 +36,18 @@ class SpotWorld(ClusterWorld):
         self.now = datetime.now(UTC)
         self.clouds = RentalWorld(folder)
 
-    async def begin(self) -> None:
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
         """Have a server that rents, and the cluster."""
-        self.rentals, self.around = self.clouds.server()
+        self.rentals, around = self.clouds.server()
         self.engine.rental_office = StandInOffice(self.rentals)
         await self.engine.start()
         await self.clusters.launch(Launch("dev", "gcp", 2, WANTED))
         while self.phase() != State.UP:
             await asyncio.sleep(0.001)
+        yield
+        await self.engine.close()
+        around.ledger.close()
 
     async def running(self, name: str, rank: int, *others: str) -> tuple[str, FakeJob]:
         """A job that runs on the machine of that rank, and may go to other places."""
@@ -88,13 +93,8 @@ def play(world: SpotWorld, scene: Callable[[], Awaitable[None]]) -> None:
     """Let a scene happen."""
 
     async def run() -> None:
-        await world.begin()
-        try:
-            async with asyncio.timeout(30):
-                await scene()
-        finally:
-            await world.engine.close()
-            world.around.ledger.close()
+        async with world.serving(), asyncio.timeout(30):
+            await scene()
 
     asyncio.run(run())
 
@@ -104,7 +104,7 @@ def world(tmp_path: Path) -> SpotWorld:
     return SpotWorld(tmp_path)
 
 
-async def told(job: FakeJob) -> None:
+async def told_to_end(job: FakeJob) -> None:
     """Wait until a job is told to end."""
     while "cancel" not in job.asked:
         await asyncio.sleep(0.001)
@@ -116,7 +116,7 @@ def test_jobs_on_a_machine_that_is_taken_end_and_say_who_took_it(world: SpotWorl
         kept, other = await world.running("kept", 0)
         taken = world.machine(1)
         await world.warn(1)
-        await told(ending)
+        await told_to_end(ending)
         shown = await world.until(lost, "Stopping")
         assert shown["status"]["reason"] == "Preempted"
         assert list(world.agents.drained) == ["dev-1"], "it takes no new pods"
@@ -142,8 +142,8 @@ def test_a_cluster_that_is_taken_whole_has_stopped_and_can_start_again(world: Sp
         waiting, two = await world.running("two", 0)
         two.write("waiting", reason="Queued", message="waits")
         await world.warn(0, 1)
-        await told(one)
-        await told(two)
+        await told_to_end(one)
+        await told_to_end(two)
         one.end()
         await world.until(running, "Succeeded")  # it has done its work in time
         await world.take()
@@ -168,7 +168,7 @@ def test_a_machine_that_is_gone_without_a_notice_was_taken_too(world: SpotWorld)
     async def scene() -> None:
         lost, ending = await world.running("lost", 0)
         await world.take()
-        await told(ending)
+        await told_to_end(ending)
         ending.end(succeeded=False, reason="HostLost")
         assert (await world.until(lost, "Failed"))["status"]["reason"] == "Preempted"
 
@@ -179,7 +179,7 @@ def test_a_job_that_may_go_elsewhere_does(world: SpotWorld) -> None:
     async def scene() -> None:
         job_id, ending = await world.running("job", 0, "local")
         await world.warn(0)
-        await told(ending)
+        await told_to_end(ending)
         ending.end(succeeded=False, reason="Cancelled")
         again = await until_begun(world.backend, job_id)
         again.run(attempt=1)
@@ -198,7 +198,7 @@ def test_what_a_killed_server_has_only_written_is_done_by_the_next(world: SpotWo
         await world.warn(0)
         assert ending.asked == []
         world.clusters._rented.begin()  # as the next one does when it starts
-        await told(ending)
+        await told_to_end(ending)
         ending.end(succeeded=False, reason="Cancelled")
         await world.until(lost, "Failed")
         await world.take()
@@ -207,6 +207,24 @@ def test_what_a_killed_server_has_only_written_is_done_by_the_next(world: SpotWo
         while world.phase() != State.STOPPED:
             await asyncio.sleep(0.001)
         world.rentals._watcher._heard = heard
+
+    play(world, scene)
+
+
+def test_what_a_machine_was_told_itself_counts_as_if_its_cloud_said_it(world: SpotWorld) -> None:
+    async def scene() -> None:
+        lost, ending = await world.running("lost", 1)
+        told = {"at": "", "why": "preempted"}
+        nodes = [{"host": "dev-0", "gpus": []}, {"host": "dev-1", "gpus": [], "notice": told}]
+        world.agents.say("dev", nodes=nodes)
+        await told_to_end(ending)
+        world.agents.say("dev", nodes=nodes, message="as before")  # again, and nothing more
+        assert f"gcp takes back {world.machine(1)}" in (await world.shown())["message"]
+        ending.end(succeeded=False, reason="Cancelled")
+        ended = (await world.until(lost, "Failed"))["status"]
+        assert ended["reason"] == "Preempted"
+        assert ended["message"].endswith(": preempted")
+        assert [each.kind for each in await world.rentals.look()] == []
 
     play(world, scene)
 

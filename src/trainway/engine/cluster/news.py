@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from trainway.engine.cluster.agents import columns_of
@@ -28,12 +28,15 @@ class ClusterNews:
         book: ClusterBook,
         on_freed: Callable[[], object],
         on_released: Callable[[ClusterRecord], Awaitable[None]],
+        on_nodes: Callable[[ClusterRecord, Sequence[Json]], Awaitable[None]],
     ) -> None:
         self._book = book
         self._on_freed = on_freed
         """Called when a cluster has let go of something."""
         self._on_released = on_released
         """Awaited when a cluster has stopped or is gone, before that is written."""
+        self._on_nodes = on_nodes
+        """Awaited with what an agent says of the nodes of a cluster."""
         self._listeners: dict[str, asyncio.Task[None]] = {}
         self._heard: dict[str, asyncio.Event] = {}
         """For each agent whether it was heard since this server started."""
@@ -94,6 +97,7 @@ class ClusterNews:
                 await self._book.forget(record.name)
                 is_freed = True
                 continue
+            await self._on_nodes(record, item.get("nodes") or [])
             columns = columns_of(record, item)
             if any(getattr(record, key) != value for key, value in columns.items()):
                 is_stopped = columns.get("state") == State.STOPPED

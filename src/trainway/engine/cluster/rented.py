@@ -24,7 +24,13 @@ from trainway.engine.cluster.book import ClusterBook
 from trainway.engine.cluster.lending import LOOK_S, Lending
 from trainway.engine.cluster.record import ClusterRecord, State
 from trainway.engine.cluster.rental_view import rental_view
-from trainway.engine.cluster.rented_hosts import devices, forget_hosts, measured, told_hosts
+from trainway.engine.cluster.rented_hosts import (
+    devices,
+    forget_hosts,
+    measured,
+    told_hosts,
+    told_notices,
+)
 from trainway.engine.cluster.unattended import ends_by_shutdown, explanation, terms
 from trainway.engine.costs.metering import metered
 from trainway.engine.costs.rate import Columns
@@ -142,7 +148,9 @@ class RentedClusters:
         for record in [each for each in self._book.records.values() if each.pool == pool]:
             rental = self._rentals.find(record.name)
             if rental is not None and rental.machines:  # another worker may be in the making
-                hosts += told_hosts(rental, key, await self._unattended(record, rental))
+                unattended = await self._unattended(record, rental)
+                address = self._settings(rental).metadata_address
+                hosts += told_hosts(rental, key, unattended, address)
         return hosts
 
     async def _job_credentials(self, rental: Rental) -> JobCredentials | None:
@@ -255,6 +263,13 @@ class RentedClusters:
     async def taken(self, record: ClusterRecord) -> Interruption | None:
         """The same of one that may be gone by now, after its cloud was asked."""
         return await self._rentals.taken(record.name, record.launched)
+
+    async def hear(self, record: ClusterRecord, nodes: Sequence[Json]) -> None:
+        """Take in what machines were told themselves of being taken, as their agent says."""
+        told = {str(each["host"]): each["notice"] for each in nodes if each.get("notice")}
+        known = self._rentals.find(record.name) if told and is_rented(record.infra) else None
+        if known is not None:
+            await self._rentals.hear(record.name, told_notices(known, told))
 
     async def _heard(self, change: RentalChange) -> None:
         """Something has happened to machines without us."""

@@ -3,11 +3,13 @@
 Who answers there is remembered for each rental apart, since clouds give addresses to others later.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from trainway.agent.host.spot_notice import SOURCES
 from trainway.agent.pool.attendance import SETTING as UNATTENDED
+from trainway.agent.pool.notices import SETTING as NOTICES
 from trainway.backends.login.login_fields import PYTHON
 from trainway.engine.cluster.agents import host_name
 from trainway.engine.cluster.record import ClusterRecord
@@ -17,14 +19,18 @@ from trainway.engine.rental.record import Rental, RentedMachine
 from trainway.engine.rental.ssh_key import SshKey
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
+from trainway.providers.base import Notice
 
 _KNOWN: Final = "known_hosts-"
 
 
-def told_hosts(rental: Rental, key: SshKey, unattended: Json | None = None) -> list[Json]:
+def told_hosts(
+    rental: Rental, key: SshKey, unattended: Json | None = None, metadata_address: str = ""
+) -> list[Json]:
     """The machines of a rental, as a pool agent is told of hosts.
 
-    `unattended` says when they shut themselves down; None: never.
+    `unattended` says when they shut themselves down; None: never. `metadata_address` is where spot
+    machines ask whether they are taken; empty: where clouds have it.
     """
     known = f"{key.folder}/{_KNOWN}{rental.token}"
     options = ["-o", f"UserKnownHostsFile={known}", "-o", "StrictHostKeyChecking=accept-new"]
@@ -42,8 +48,32 @@ def told_hosts(rental: Rental, key: SshKey, unattended: Json | None = None) -> l
             "python": PYTHON,
             "identity": key.identity,
             **({} if unattended is None else {UNATTENDED: unattended}),
+            **_notices(rental, machine, metadata_address),
         }
         for machine in rental.machines
+    ]
+
+
+def _notices(rental: Rental, machine: RentedMachine, address: str) -> Json:
+    """Whom a machine asks whether it is about to be taken; nothing, where nobody would say."""
+    if not rental.spot or rental.cloud not in SOURCES:
+        return {}
+    name = machine.id.rpartition("/")[2]  # that of Azure has its group before it
+    return {NOTICES: {"cloud": rental.cloud, "machine": name, "address": address}}
+
+
+def told_notices(rental: Rental, told: Mapping[str, Json]) -> list[Notice]:
+    """What machines of a rental say of being taken, by the names of their hosts.
+
+    That it is only likely takes nothing.
+    """
+    found = {
+        machine.id: told.get(host_name(rental.cluster, machine.rank)) for machine in rental.machines
+    }
+    return [
+        Notice(name, str(each.get("at") or ""), str(each.get("why") or ""))
+        for name, each in found.items()
+        if each and not each.get("risk")
     ]
 
 

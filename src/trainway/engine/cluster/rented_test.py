@@ -9,11 +9,12 @@ import pytest
 from trainway.api.task.infra import Infra
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.cluster.rented import asked, wish
-from trainway.engine.cluster.rented_hosts import forget_hosts, told_hosts
+from trainway.engine.cluster.rented_hosts import forget_hosts, told_hosts, told_notices
 from trainway.engine.cluster.request import is_at
 from trainway.engine.rental.record import Rental, RentedMachine
 from trainway.engine.rental.ssh_key import SshKey, ssh_key
 from trainway.json_types import Json
+from trainway.providers.base import Notice
 
 KEY = SshKey("public", "/k/id", "/k")
 
@@ -128,6 +129,37 @@ def test_machines_are_told_as_hosts_with_a_memory_of_their_own() -> None:
     assert "unattended" not in first, "they never shut themselves down"
     terms = {"margin": 60.0}
     assert {host["unattended"]["margin"] for host in told_hosts(rental, KEY, terms)} == {60.0}
+
+
+@pytest.mark.parametrize(
+    ("cloud", "spot", "asked"),
+    [
+        ("aws", True, "i-1"),
+        ("azure", True, "trainway-dev-0"),
+        ("aws", False, ""),
+        ("runpod", True, ""),
+    ],
+)
+def test_spot_machines_are_told_whom_to_ask_whether_they_are_taken(
+    cloud: str, spot: bool, asked: str
+) -> None:
+    name = {"azure": "group/trainway-dev-0"}.get(cloud, "i-1")
+    machines = (RentedMachine(name, 0, "3.3.3.3"),)
+    rental = Rental(cluster="dev", token="t1", cloud=cloud, spot=spot, machines=machines)  # noqa: S106 - a name
+    (host,) = told_hosts(rental, KEY, None, "10.0.0.1:80")
+    wanted = {"cloud": cloud, "machine": asked, "address": "10.0.0.1:80"} if asked else None
+    assert host.get("notices") == wanted
+
+
+def test_what_machines_say_of_being_taken_is_a_notice_unless_it_is_only_likely() -> None:
+    machines = tuple(RentedMachine(f"i-{rank}", rank) for rank in range(3))
+    rental = Rental(cluster="dev", token="t1", machines=machines)  # noqa: S106 - a name
+    told: dict[str, Json] = {
+        "dev-0": {"at": "2026-11-18T12:02:00Z", "why": "preempted"},
+        "dev-1": {"at": "", "why": "an elevated risk", "risk": True},
+        "dev-9": {"at": "", "why": "who is that"},
+    }
+    assert told_notices(rental, told) == [Notice("i-0", "2026-11-18T12:02:00Z", "preempted")]
 
 
 def test_who_answered_is_forgotten_with_the_machines(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.observation import ENDINGS, RUNS
 from trainway.engine.record import JobRecord, JobSpec
 from trainway.engine.submission import Submission, budget_of
-from trainway.engine.worker_pool.rented_place import place_again
+from trainway.engine.worker_pool.rented_place import is_on_spot, place_again
 from trainway.jobset.labels import WORKER_POOL
 from trainway.json_types import Json
 

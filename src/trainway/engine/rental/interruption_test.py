@@ -7,8 +7,9 @@ import pytest
 
 from trainway.engine.rental.interruption import avoided, interruption
 from trainway.engine.rental.record import Rental, RentalState, RentedMachine
-from trainway.engine.rental.watch import ChangeKind, Found, seen
+from trainway.engine.rental.watch import ChangeKind, Found, seen, warned
 from trainway.engine.times import time_text
+from trainway.jobset.status import moment
 from trainway.optimizer.request import Block
 from trainway.providers.base import Machine, MachineState, Notice, Place
 
@@ -91,3 +92,39 @@ def test_a_spot_machine_that_is_gone_was_taken(spot: bool) -> None:
     after = seen(replace(SPOT, spot=spot), Found([], []), time_text(NOW))
     assert [change.kind for change in after.changes] == [ChangeKind.ENDED]
     assert (interruption(after.rental) is not None) is spot
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a machine says at noon, and when it counts as taken; empty: not at all."""
+
+    name: str
+    at: str
+    taken: str
+    rental: Rental = SPOT
+    machine: str = "i-0"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Said("in two minutes", "2026-11-18T12:02:00Z", "2026-11-18T12:02:00Z"),
+        Said("soon", "", "2026-11-18T12:00:30Z"),
+        Said("long ago", "1970-01-01T00:00:00Z", "2026-11-18T12:00:00Z"),
+        Said("in the far future", "2099-01-01T00:00:00Z", "2026-11-18T13:00:00Z"),
+        Said("no time", "tomorrow", "2026-11-18T12:00:30Z"),
+        Said("another machine", "", "", machine="i-1"),
+        Said("not spot", "", "", replace(SPOT, spot=False)),
+        Said("stopped", "", "", replace(SPOT, state=RentalState.STOPPED)),
+    ],
+    ids=lambda case: case.name,
+)
+def test_a_machine_that_says_itself_that_it_is_taken_may_say_anything(case: Said) -> None:
+    notices = [Notice(case.machine, case.at, "preempted")]
+    after = warned(case.rental, notices, time_text(NOW))
+    found = interruption(after.rental)
+    assert [change.kind for change in after.changes] == ([ChangeKind.NOTICE] if case.taken else [])
+    assert ("" if found is None else moment(found.until)) == (case.taken and moment(case.taken))
+    again = warned(after.rental, [Notice(case.machine, "", "once more")], time_text(NOW))
+    assert again.rental == after.rental
+    assert not again.changes

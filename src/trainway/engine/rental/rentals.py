@@ -5,7 +5,7 @@ moment: the next one finishes what was begun, or undoes it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -28,7 +28,7 @@ from trainway.errors import ConflictError, NotFoundError
 from trainway.json_types import Json
 from trainway.optimizer.request import TaskRequest
 from trainway.providers.abilities import shutdown_effect
-from trainway.providers.base import Ability, JobCredentials, LendsCredentials, MachineState
+from trainway.providers.base import Ability, JobCredentials, LendsCredentials, MachineState, Notice
 from trainway.providers.errors import ProviderError
 
 T = TypeVar("T")
@@ -266,6 +266,10 @@ class Rentals:
     async def look(self) -> list[RentalChange]:
         """Ask the clouds what has become of all machines, and tell who subscribes."""
         return await self._watcher.look()
+
+    async def hear(self, cluster: str, notices: Sequence[Notice]) -> None:
+        """Take in what machines of a cluster say themselves of being taken back."""
+        await self._watcher.hear(cluster, notices)
 
     async def check(self) -> list[Checked]:
         """See who we are at each cloud, all at once."""

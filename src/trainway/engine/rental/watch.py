@@ -5,7 +5,7 @@ Pure: a rental and what its cloud shows of it give what has changed.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -17,6 +17,9 @@ from trainway.providers.base import COSTS_NOTHING, Machine, MachineState, Notice
 
 _LEAST_WARNING: Final = timedelta(seconds=30)
 """What is left after a notice that does not say when: no cloud gives less."""
+
+_LONGEST_WARNING: Final = timedelta(hours=1)
+"""How long ahead a machine may say that it is taken; clouds say it minutes before."""
 
 
 class ChangeKind(StrEnum):
@@ -90,15 +93,44 @@ def seen(rental: Rental, found: Found, at: str) -> Seen:
         stopped = [each.id for each in alive]
         why = next((there[name].why for name in stopped if there[name].why), "")
         return Seen(after, [RentalChange(ChangeKind.STOPPED, after, stopped, why=why)])
-    known = {each.id for each in rental.machines if each.taken}
-    changes = [
-        RentalChange(ChangeKind.NOTICE, after, [each.id], each.taken, each.why)
-        for each in alive
-        if each.taken and each.id not in known
-    ]
+    changes = _notices(rental, after)
     if gone:
         changes.append(RentalChange(ChangeKind.GONE, after, gone))
     return Seen(after, changes)
+
+
+def warned(rental: Rental, notices: Sequence[Notice], at: str) -> Seen:
+    """A rental whose machines say themselves that they are taken; they may say anything.
+
+    What is known already stays. Who is not spot is not taken, and nobody is after so long.
+    """
+    soonest, latest = moment(at), moment(at) + _LONGEST_WARNING
+    told = {}
+    for each in notices:
+        when = min(max(_moment(each.at) or soonest + _LEAST_WARNING, soonest), latest)
+        told[each.machine] = replace(each, at=time_text(when))
+    if not rental.spot or rental.state is not RentalState.RUNNING:
+        return Seen(rental)
+    after = replace(
+        rental, machines=tuple(_taken(rental, each, told, at) for each in rental.machines)
+    )
+    return Seen(after, _notices(rental, after))
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return moment(text) if text else None
+    except ValueError:
+        return None
+
+
+def _notices(before: Rental, after: Rental) -> list[RentalChange]:
+    known = {each.id for each in before.machines if each.taken}
+    return [
+        RentalChange(ChangeKind.NOTICE, after, [each.id], each.taken, each.why)
+        for each in after.machines
+        if each.taken and each.id not in known and not _is_gone(each)
+    ]
 
 
 def _taken(

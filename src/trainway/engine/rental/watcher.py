@@ -12,9 +12,9 @@ from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
 from trainway.engine.rental.steps import Steps
-from trainway.engine.rental.watch import Found, RentalChange, Seen, not_on, seen
+from trainway.engine.rental.watch import Found, RentalChange, Seen, not_on, seen, warned
 from trainway.errors import DatabaseError
-from trainway.providers.base import Ability
+from trainway.providers.base import Ability, Notice
 from trainway.providers.errors import ProviderError
 
 log = logging.getLogger(__name__)
@@ -75,6 +75,18 @@ class Watcher:
         for change in changes:
             await self._tell(change)
         return changes
+
+    async def hear(self, cluster: str, notices: Sequence[Notice]) -> None:
+        """Take in what machines of a cluster say themselves: the same as if their cloud said it."""
+        while (rental := self._book.current(cluster)) is not None:
+            found = warned(rental, notices, self._book.now)
+            try:
+                await self._note(rental, found)
+            except SupersededError:
+                continue
+            for change in found.changes:
+                await self._tell(change)
+            return
 
     async def _look_at(
         self, cloud: str, region: str, rentals: Sequence[Rental]
