@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shlex
 import signal
 import stat
@@ -191,6 +192,24 @@ def test_hosts_without_uv_use_pip(ssh_pool: SshPool, shop: Shop) -> None:
     assert printed.count("| probe ") == 2
     told = [json.loads((shop.environments / f"{key}.json").read_text()) for key in shop.notes()]
     assert {each["tool"] for each in told} == {"pip"}
+    assert shop.calls == []
+
+
+@pytest.mark.xdist_group("ssh")
+def test_uv_is_brought_to_hosts_from_where_packages_come_from(
+    ssh_pool: SshPool, shop: Shop
+) -> None:
+    name = f"uv-1.0-py3-none-musllinux_1_1_{platform.machine()}.whl"
+    with zipfile.ZipFile(shop.folder / name, "w") as archive:
+        archive.write(UV, "uv-1.0.data/scripts/uv")
+    words = ("--on", ON, "--nodes", "2", *shop.words(with_uv=False))
+    job = ssh_pool.submit_here(*words[2:], "--", "python3", "-c", SAYS)
+    ssh_pool.run("jobs", "wait", job)
+    logs = ssh_pool.run("jobs", "logs", job)
+    assert logs.count("| probe ") == 2
+    assert logs.count("bringing uv 1.0 to this host") == 1, "once, since the hosts share a folder"
+    told = [json.loads((shop.environments / f"{key}.json").read_text()) for key in shop.notes()]
+    assert {each["tool"] for each in told} == {"uv"}
     assert shop.calls == []
 
 

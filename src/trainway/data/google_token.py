@@ -8,6 +8,7 @@ import base64
 import json
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -131,6 +132,9 @@ class GoogleTokens:
                 told = json.loads(answer.read(_MOST_BYTES))
             self._token = str(told["access_token"])
             self._until = time.monotonic() + float(told["expires_in"]) - _EARLY_S
+        except urllib.error.HTTPError as error:
+            with error:
+                raise OSError(f"Google gives no token: {error.code}") from None
         except (ValueError, KeyError, TypeError, ImportError):
             raise OSError("Google gives no token") from None
 

@@ -53,7 +53,8 @@ def complaint(lines: Sequence[str]) -> str:
     if first is None:
         chosen = said[-2:]
     elif said[first].startswith("ERROR"):
-        chosen = [line for line in said[first:] if line.startswith("ERROR")][-2:]
+        last = [line[len("ERROR:") :] for line in said[first:] if line.startswith("ERROR")][-2:]
+        chosen = [";".join(last)]
     else:
         chosen = said[first:]
     words = " ".join(_FRAME.sub(" ", line) for line in chosen).split()

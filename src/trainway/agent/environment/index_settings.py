@@ -28,7 +28,7 @@ _WORDS_OF_UV = ("index", "find-links")
 def for_uv(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables with which uv installs from where pip would."""
     env = dict(environ)
-    if any(env.get(name) for name in _OF_UV) or _has_settings(environ):
+    if any(env.get(name) for name in _OF_UV) or has_settings(environ):
         return env
     configured = _pip_configuration(environ)
     for setting, pip_name, uv_name, between in _PAIRS:
@@ -38,7 +38,7 @@ def for_uv(environ: Mapping[str, str]) -> dict[str, str]:
     return env
 
 
-def _has_settings(environ: Mapping[str, str]) -> bool:
+def has_settings(environ: Mapping[str, str]) -> bool:
     """Whether a file of uv says where packages come from."""
     paths = [f"{_config_folder(environ)}/uv/uv.toml", "/etc/uv/uv.toml"]
     if environ.get("UV_CONFIG_FILE"):

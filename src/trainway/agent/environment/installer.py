@@ -10,12 +10,14 @@ import sys
 
 from trainway.agent.environment.failure import EnvironmentFailedError, complaint
 from trainway.agent.environment.index_settings import for_uv
+from trainway.agent.environment.uv_bringing import UnreachableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from trainway.agent.environment.base_python import BasePython
+    from trainway.agent.environment.uv_bringing import NotBroughtError
 
 LAST_LINES = 60
 UV_VARIABLE = "TRAINWAY_UV"
@@ -24,11 +26,20 @@ UV_VARIABLE = "TRAINWAY_UV"
 class Installer:
     """Runs one or the other, and passes on what it says to the log of the job."""
 
-    def __init__(self, python: BasePython, environ: Mapping[str, str], lock: int) -> None:
+    def __init__(
+        self,
+        python: BasePython,
+        environ: Mapping[str, str],
+        lock: int,
+        uv: str | None,
+        absence: NotBroughtError | None = None,
+    ) -> None:
         self._python = python
+        self._absence = absence
+        """Why there is no uv; None: it is not to be used."""
         self._lock = lock
         """What its children hold too: nobody else works in the folder while one of them does."""
-        self.uv = find_uv(python, environ)
+        self.uv = uv
         self._environ = for_uv(environ) if self.uv else dict(environ)
         for name in ("PYTHONPATH", "VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "PIP_TARGET"):
             self._environ.pop(name, None)
@@ -53,14 +64,21 @@ class Installer:
         pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
         if self.uv:
             pip = [self.uv, "pip", "install", "--no-progress", "--python", python]
-        self._run([*pip, "-r", requirements], "the packages could not be installed")
+        more = ""
+        if isinstance(self._absence, UnreachableError):  # pip says that there is no such package
+            more = f"; the index of packages cannot be reached ({self._absence})"
+        self._run([*pip, "-r", requirements], "the packages could not be installed", more)
 
     def _without_uv(self) -> str:
+        told = "uv is not to be used"
+        if self._absence is not None:
+            told = f"there is no uv on this host, it cannot be brought ({self._absence})"
         return (
-            "there is no uv on this host, and python -m venv failed; install uv, or Python's venv"
+            f"{told}, and python -m venv failed; install uv, or Python's venv (on Debian and Ubuntu"
+            " it is the package python3-venv)"
         )
 
-    def _run(self, argv: Sequence[str], what: str) -> None:
+    def _run(self, argv: Sequence[str], what: str, more: str = "") -> None:
         lines: list[str] = []
         process = subprocess.Popen(  # noqa: S603 - what the job asks for
             argv,
@@ -77,7 +95,7 @@ class Installer:
                 lines = [*lines[-LAST_LINES:], text]
                 print(text, flush=True)  # noqa: T201 - the job's log
         if process.returncode:
-            raise EnvironmentFailedError(f"{what}: {complaint(lines)}")
+            raise EnvironmentFailedError(f"{what}: {complaint(lines)}{more}")
 
 
 def find_uv(python: BasePython, environ: Mapping[str, str]) -> str | None:

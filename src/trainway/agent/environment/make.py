@@ -17,10 +17,11 @@ from trainway.agent.environment.failure import (
     full_disk,
     os_complaint,
 )
-from trainway.agent.environment.installer import Installer
+from trainway.agent.environment.installer import UV_VARIABLE, Installer, find_uv
 from trainway.agent.environment.overlay import add_programs, lay_over
 from trainway.agent.environment.requirements import Requirements, key_of
 from trainway.agent.environment.shelf import Shelf, folder_of
+from trainway.agent.environment.uv_bringing import NotBroughtError, bring
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +89,14 @@ def _make(
     """Make it, alone; which tool did."""
     shelf.remove(key)  # what somebody left who was killed
     path = shelf.path(key)
-    installer = Installer(python, environ, lock)
+    uv, absence = find_uv(python, environ), None
+    if uv is None and UV_VARIABLE not in environ:
+        try:
+            uv = bring(shelf, requirements, environ)
+        except NotBroughtError as error:
+            absence = error
+            print(f"pip is used, since uv cannot be brought: {error}", flush=True)  # noqa: T201
+    installer = Installer(python, environ, lock, uv, absence)
     try:
         installer.create(path)
         lay_over(path, python)

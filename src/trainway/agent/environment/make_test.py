@@ -1,6 +1,8 @@
 import json
 import os
+import platform
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,12 @@ elif [ -n "$UV_FAILS" ]; then
 fi
 """
 """What uv does, as far as an environment shows it."""
+
+
+WITHOUT_VENV = """#!/bin/sh
+if [ "$1 $2" = "-m venv" ]; then echo "ensurepip is not available"; exit 1; fi
+exec {python} "$@"
+"""
 
 
 class Host:
@@ -189,3 +197,39 @@ def test_which_uv(tmp_path: Path) -> None:
     own.write_text("")
     own.chmod(0o755)
     assert find_uv(python, {"HOME": str(tmp_path), "PATH": "/nowhere"}) == str(own)
+
+
+def test_uv_is_brought_where_there_is_none(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainway.agent.environment.make.find_uv", lambda *_: None)
+    folder = host.uv.parent / "wheels"
+    folder.mkdir()
+    name = f"uv-1.0-py3-none-musllinux_1_1_{platform.machine()}.whl"
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        archive.writestr("uv-1.0.data/scripts/uv", UV)
+    status, told = host.make(f"--no-index\n--find-links {folder}\nnothing-like-it\n")
+    assert (status, "with uv" in told["message"]) == (0, True)
+    assert [entry.key for entry in host.shelf.entries()] == [told["key"]]
+
+
+def test_without_uv_and_venv_one_sentence_says_what_to_install(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainway.agent.environment.make.find_uv", lambda *_: None)
+    python = host.uv.with_name("python")
+    python.unlink()
+    python.write_text(WITHOUT_VENV.format(python=sys.executable))
+    python.chmod(0o755)
+    host.uv.unlink()
+    monkeypatch.setattr(
+        BasePython,
+        "executable",
+        property(lambda _self: str(python), lambda *_: None),
+        raising=False,
+    )
+    status, told = host.make("--no-index\nnothing-like-it\n")
+    assert status == 1
+    assert told["failure"] == (
+        "there is no uv on this host, it cannot be brought (the job has no index of packages, and"
+        " no folder of it has uv), and python -m venv failed; install uv, or Python's venv (on"
+        " Debian and Ubuntu it is the package python3-venv): ensurepip is not available"
+    )
