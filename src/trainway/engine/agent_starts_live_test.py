@@ -77,7 +77,7 @@ def test_an_agent_that_cannot_be_replaced_is_tried_again() -> None:
         await world.until("demo", lambda job: bool(job["status"]["phase"] == "Restarting"))
         async with asyncio.timeout(60):
             while not job.recoveries:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         job.run()
         status = (await world.until("demo", "Running"))["status"]
         assert (status["reason"], status["message"]) == ("", "")

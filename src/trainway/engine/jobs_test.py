@@ -219,7 +219,7 @@ def test_files_expire_and_history_stays() -> None:
         await world.until("demo", "Succeeded")
         async with asyncio.timeout(60):
             while "Expired" not in await world.reasons("demo"):
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         assert world.backend.deleted == [job_id]
         with pytest.raises(NotFoundError, match="were removed"):
             await world.engine.reading.check_logs("demo", LogQuery())

@@ -86,7 +86,7 @@ def test_a_lost_agent_is_replaced_and_a_hopeless_one_given_up() -> None:
         job.lose_agent()
         async with asyncio.timeout(60):
             while not job.recoveries:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         world.backend.can_recover = False
         job.lose_agent()
         status = (await world.until("demo", "Failed"))["status"]

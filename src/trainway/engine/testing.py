@@ -147,7 +147,7 @@ class World:
         """Wait until the backend has the job."""
         async with asyncio.timeout(60):
             while job_id not in self.backend.jobs:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         return self.backend.jobs[job_id]
 
     async def reasons(self, ref: str) -> list[str]:
@@ -180,4 +180,4 @@ async def told(job: FakeJob, operation: str, times: int = 1) -> None:
     """Wait until the agent was told."""
     async with asyncio.timeout(60):
         while job.asked.count(operation) < times:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)

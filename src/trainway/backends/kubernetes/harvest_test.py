@@ -66,7 +66,7 @@ class Cluster:
     async def released(self, *names: str) -> None:
         async with asyncio.timeout(30):
             while not {f"release {name}" for name in names} <= set(self.done):
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
 
 
 def test_a_pod_goes_when_the_output_of_all_is_here(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_pod_that_is_gone_is_not_waited_for(tmp_path: Path) -> None:
         cluster.harvest.on_pod(cluster.pods[0])
         async with asyncio.timeout(30):
             while cluster.failures["a"]:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         await cluster.harvest.close()
         assert cluster.told == []
 

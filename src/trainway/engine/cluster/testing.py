@@ -254,7 +254,7 @@ class ClusterWorld(World):
         """Wait for something that nothing announces."""
         async with asyncio.timeout(60):
             while not holds():
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
 
     async def until_phase(self, phase: str, name: str = "dev") -> None:
         """Wait for a cluster to come to a state."""
@@ -282,5 +282,5 @@ async def until_begun(backend: FakeBackend, job_id: str) -> FakeJob:
     """Wait until a job was given to its backend."""
     async with asyncio.timeout(60):
         while job_id not in backend.jobs:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
     return backend.jobs[job_id]

@@ -87,7 +87,7 @@ def test_an_output_is_exported_when_the_job_has_succeeded() -> None:
         assert reasons[-2:] == ["Exporting", "Exported"]
         async with asyncio.timeout(60):
             while not world.engine.is_idle:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
 
     asyncio.run(act(scene, World()))
     assert bucket.got == [("output", URI)]
@@ -128,7 +128,7 @@ def test_the_next_server_goes_on() -> None:
         await succeeded(world)
         async with asyncio.timeout(60):
             while not first.got:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         record = world.store.get("demo")
         export = export_in(record)
         assert export is not None

@@ -162,7 +162,7 @@ def test_reports_of_a_journal_that_a_crash_has_lost_are_read_again_and_kept_once
         job.write("progress", trainerStatus=status("2"))
         async with asyncio.timeout(60):
             while not world.engine.recorder._held:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         assert not writes
         await world.engine.close()
         again = World(world.backend, Store(open_database(url)))

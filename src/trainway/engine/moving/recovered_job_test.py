@@ -231,7 +231,7 @@ def test_a_job_that_its_place_ends_for_a_loss_begins_again(strategy: str) -> Non
         await world.until("demo", lambda job: job["spec"]["backend"] == where)
         async with asyncio.timeout(60):
             while world.far.deleted != [job_id]:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         again = await world.begun_at(where, job_id)
         again.run()
         await world.until("demo", "Running")
@@ -265,7 +265,7 @@ def test_a_job_waits_until_a_place_is_not_avoided_any_more() -> None:
         world.engine.moves.look(world.engine._live[job_id])
         async with asyncio.timeout(60):
             while not world.far.deleted:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         (await world.begun_at(FAR, job_id)).run()
         await world.until("demo", "Running")
 

@@ -58,7 +58,7 @@ def test_everybody_is_told_what_they_want_to_hear() -> None:
         await webhook.until(world, 4)
         async with asyncio.timeout(60):
             while not world.engine.is_idle:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
 
     asyncio.run(act(scene, world(webhook, TEAM, fussy)))
     told = sorted(line.split(" ")[0] + " " + line.split('"')[3] for line in webhook.got)
@@ -98,7 +98,7 @@ def test_a_notice_that_nobody_takes_is_given_up_and_told() -> None:
         job.run()
         async with asyncio.timeout(60):
             while "NotificationFailed" not in await world.reasons("demo"):
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         events = await world.engine.reading.events("demo")
         assert [event.message for event in events if event.reason == "NotificationFailed"] == [
             "own.example.org was not told that the job started: it answers 404 Not Found"
@@ -121,7 +121,7 @@ def test_the_next_server_delivers_what_is_left() -> None:
             await world.until("demo", "Running")
             async with asyncio.timeout(60):
                 while len(webhook.failures) == 3:
-                    await asyncio.sleep(0)
+                    await asyncio.sleep(0.001)
             assert not world.engine.is_idle
 
         await before.engine.start()

@@ -73,7 +73,7 @@ def test_nodes_above_the_minimum_are_taken_and_given_back() -> None:
         assert "2 nodes of low make room" in told["status"]["message"]
         async with asyncio.timeout(60):
             while fake.asked != ["resize 2"]:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         fake.write("status", jobset={}, nodes=2)
         fake.write("pod", pod="node-0-3", attempt=0, phase="Failed", deleted=True)
         fake.write("pod", pod="node-0-2", attempt=0, phase="Running", deleted=True)
@@ -86,7 +86,7 @@ def test_nodes_above_the_minimum_are_taken_and_given_back() -> None:
         high.end()
         async with asyncio.timeout(60):
             while fake.asked != ["resize 2", "resize 4"]:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         record = world.store.get(low)
         assert record.demand_data["cpus"] == "4"
         assert (record.phase, record.restarts, record.making_room) == (Phase.RUNNING, 0, None)
@@ -103,7 +103,7 @@ def test_a_job_at_its_minimum_is_suspended() -> None:
         await world.until("high", lambda job: job["status"]["reason"] == "Preempting")
         async with asyncio.timeout(60):
             while world.backend.jobs[low].asked != ["suspend"]:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
 
     play(scene)
 
@@ -122,7 +122,7 @@ def test_a_job_whose_nodes_cannot_be_taken_makes_room_as_a_whole() -> None:
         await world.engine.submit(HIGH)
         async with asyncio.timeout(60):
             while fake.asked != ["suspend"]:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         record = world.store.get(low)
         assert (record.node_limit, record.wanted) == (None, "suspend")
         events = await world.engine.reading.events(low)
@@ -144,7 +144,7 @@ async def told_story(backend: FakeBackend, faults: Faults, first: int) -> None:
                     ended.add(job.workload.id)
                     job.run()
                     job.end()
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
 
     world = World(backend, faulty_store(database, faults))
     await world.engine.start()
@@ -166,7 +166,7 @@ async def told_story(backend: FakeBackend, faults: Faults, first: int) -> None:
     await world.until("high", lambda job: job["status"]["phase"] == "Succeeded")
     async with asyncio.timeout(60):
         while world.store.get(low).demand_data["cpus"] != "4" or done[-1:] != ["resize 4"]:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
     record = world.store.get(low)
     assert record.node_limit is not None
     assert (record.phase, json.loads(record.node_limit)["most"]) == (Phase.RUNNING, 4)

@@ -41,7 +41,7 @@ class Agents:
         while True:
             for job_id, job in list(self._backend.jobs.items()):
                 (self._end if job.workload.name == "high" else self._obey)(job_id, job)
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
 
     def has_resumed(self, job_id: str) -> bool:
         """Whether it has made room and goes on."""

@@ -33,7 +33,7 @@ def phases(run: Json) -> list[str]:
 async def until_begun(world: World, count: int) -> None:
     async with asyncio.timeout(60):
         while len(world.backend.jobs) < count:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
 
 
 def container(workload: Any) -> Json:

@@ -120,7 +120,7 @@ def test_a_job_that_fails_because_its_host_is_lost_begins_anew() -> None:
         begun.end(succeeded=False, reason="HostLost")
         async with asyncio.timeout(60):
             while job_id not in world.workers.deleted:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         assert not (await world.engine.reading.get(job_id))["status"]["completionTime"]
         other = await world.job("other")
         failing, _ = await world.begun_on(other)

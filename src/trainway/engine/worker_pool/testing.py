@@ -57,7 +57,7 @@ class PoolWorld(ClusterWorld):
         backend = self.setups[worker]
         async with asyncio.timeout(60):
             while not backend.jobs:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         return next(iter(backend.jobs.values()))
 
     async def set_up(self, *workers: str) -> None:
@@ -78,7 +78,7 @@ class PoolWorld(ClusterWorld):
         """Wait until a job has begun; it, and the worker that it is on."""
         async with asyncio.timeout(60):
             while job_id not in self.workers.jobs:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         found = self.workers.jobs[job_id]
         return found, str(found.workload.handle["queue"])
 

@@ -98,7 +98,7 @@ def test_a_read_that_fails_when_nobody_waits_for_it_any_more_is_no_complaint() -
         await asyncio.sleep(0)
         reader.cancel()
         while len(asyncio.all_tasks()) > 1:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
 
     asyncio.run(story())
     gc.collect()
