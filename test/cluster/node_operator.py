@@ -242,6 +242,8 @@ def give_host_programs(pod: Json) -> None:
     for container in pod["containers"]:
         container["image"] = HOSTROOT
         container["volumeMounts"] = mounts
+        if "readinessProbe" in container:  # which first looks after 5 s, and then each 10
+            container["readinessProbe"] |= {"initialDelaySeconds": 0, "periodSeconds": 1}
 
 
 def host_folders() -> dict[str, Path]:
