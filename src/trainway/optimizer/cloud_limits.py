@@ -36,6 +36,18 @@ _LABELS: Final = {
 """What a label may be, as NAME=VALUE; clouds that are not here have none, and need none."""
 
 
+_NUMBERED_ZONES: Final = ("1", "2", "3")
+"""Azure counts the zones of each region, which no list names."""
+
+
+def in_zone(name: str) -> Condition:
+    """What is in a zone; where a list has none, it is in the region that its name begins with."""
+    named = "instr(?, r.name) = 1"
+    if name in _NUMBERED_ZONES:
+        named += " OR m.cloud = 'azure'"
+    return Condition(f"(p.zone = ? OR (p.zone = '' AND ({named})))", (name, name))
+
+
 def reason_against(cloud: str, request: Request) -> str | None:
     """Why nothing of a cloud will do; None: something may."""
     return next(_reasons(cloud, request), None)

@@ -13,7 +13,7 @@ from trainway.api.task.local_disk import NVME, SSD, LocalDisk
 from trainway.catalog.offer import Offer, Trait
 from trainway.catalog.reservations import Reservation
 from trainway.catalog.store import Catalog, Condition
-from trainway.optimizer.cloud_limits import reason_against, type_conditions
+from trainway.optimizer.cloud_limits import in_zone, reason_against, type_conditions
 from trainway.optimizer.request import Block, Request
 from trainway.optimizer.rules import Rule, Rules
 
@@ -262,10 +262,7 @@ class Search:
         elif Rule.OPT_IN in self._rules.holding:
             yield Condition("NOT p.opt_in")
         if request.infra.zone is not None:
-            # Where a list has no zones, a zone is in the region that its name begins with.
-            named = request.infra.zone
-            text = "(p.zone = ? OR (p.zone = '' AND instr(?, r.name) = 1))"
-            yield Condition(text, (named, named))
+            yield in_zone(request.infra.zone)
         if request.regions is not None:
             marks = ", ".join("?" * len(request.regions))
             yield Condition(f"r.name IN ({marks})", sorted(request.regions))

@@ -136,3 +136,16 @@ def test_a_zone_is_found_where_the_list_has_only_regions(tmp_path: Path) -> None
         assert (offer.region, offer.zone) == ("us-east-1", "us-east-1a")
         without = Search(catalog, blocks=[Block("aws", "us-east-1", "us-east-1a")])
         assert without.regions(request) == [], "it is not tried for ever"
+
+
+def test_a_zone_of_azure_is_a_number(tmp_path: Path) -> None:
+    lists = {cloud: [row("m", 1, region="eastus")] for cloud in ("azure", "aws")}
+    blocks = [Block("azure", "eastus", "2")]
+    with closing(catalog_of(tmp_path, lists)) as catalog:
+        for zone in ("2", "eastus-2"):
+            request = Request(Infra("azure", "eastus", zone), instance_type="m")
+            (found,) = Search(catalog).regions(request)
+            assert Search(catalog).best(found).zone == zone
+        numbered = replace(request, infra=Infra("azure", "eastus", "2"))
+        assert Search(catalog, blocks=blocks).regions(numbered) == []
+        assert Search(catalog).regions(replace(request, infra=Infra("aws", "eastus", "2"))) == []

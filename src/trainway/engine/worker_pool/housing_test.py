@@ -21,6 +21,7 @@ from trainway.engine.rental.ssh_key import SshKey
 from trainway.engine.rental.testing import RentalWorld
 from trainway.engine.submission import Submission
 from trainway.engine.testing import jobset, memory_database
+from trainway.engine.times import time_text
 from trainway.engine.worker_pool.testing import GPU, trainjob
 from trainway.errors import ConflictError, NotFoundError, TrainwayError, UsageError
 from trainway.json_types import Json
@@ -144,6 +145,23 @@ def test_a_trainjob_has_machines_for_as_long_as_it_runs(world: CloudWorld) -> No
     world.play(scene)
 
 
+def test_a_job_with_spot_machines_has_such_machines_again(world: CloudWorld) -> None:
+    async def scene() -> None:
+        in_time: Json = {"deadline": time_text(world.now + timedelta(days=1)), "work": 60.0}
+        for options in ({}, in_time):
+            job_id = await world.take(use_spot=True, **options)
+            await world.engine.cancel(job_id)
+            await world.until_cluster(lambda: not world.engine.worker_pools.all())
+            again = await world.engine.rerun(job_id)
+            spot = [each["spec"]["resources"] for each in world.engine.worker_pools.all()]
+            wanted = [True, False] if options else [True]
+            assert [each["use_spot"] for each in spot] == wanted
+            await world.engine.cancel(again["metadata"]["id"])
+            await world.until_cluster(lambda: not world.engine.worker_pools.all())
+
+    world.play(scene)
+
+
 def test_a_cloud_is_one_of_the_places_that_a_job_may_have(world: CloudWorld) -> None:
     async def scene() -> None:
         job = trainjob(2, {GPU: "8"}, annotations=TYPED)
@@ -209,9 +227,11 @@ def candidate(place: str) -> Json:
 
 def test_a_job_that_waits_too_long_goes_to_a_cloud(world: CloudWorld) -> None:
     async def scene() -> None:
-        job_id = await world.take(LAB, candidates=[candidate("aws")], max_wait=0.01)
+        waits: Json = {"candidates": [candidate("aws")], "max_wait": 0.01}
+        job_id = await world.take(LAB, use_spot=True, **waits)
         world.now += timedelta(seconds=1)
         await world.until_cluster(lambda: bool(world.engine.worker_pools.all()))
+        assert world.engine.worker_pools.all()[0]["spec"]["resources"]["use_spot"]
         await world.set_up()
         place = await world.place_of(job_id)
         assert place.startswith("worker-pool/for-")

@@ -2,7 +2,12 @@
 
 import pytest
 
-from trainway.engine.worker_pool.rented_place import place_again, place_label
+from trainway.engine.worker_pool.rented_place import (
+    is_on_spot,
+    place_again,
+    place_label,
+    spot_label,
+)
 from trainway.jobset.label_syntax import value_problem
 
 POOL = "worker-pool/for-1"
@@ -18,3 +23,8 @@ def test_a_job_goes_where_machines_were_rented_for_it(place: str) -> None:
 def test_other_jobs_go_where_they_were() -> None:
     assert place_again("worker-pool/mine", {}) == "worker-pool/mine"
     assert place_again("slurm/hpc", place_label("aws")) == "slurm/hpc", "it had moved there"
+
+
+@pytest.mark.parametrize("use_spot", [True, False])
+def test_a_job_has_spot_machines_again(use_spot: bool) -> None:
+    assert is_on_spot(spot_label(use_spot=use_spot)) == use_spot
