@@ -141,7 +141,7 @@ def needs_engine(item: pytest.Item) -> bool:
         or not ENGINE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
         or not ENGINE_GROUPS.isdisjoint(groups)
         or (callspec is not None and "postgresql" in callspec.params.values())
-        or any(is_below(item.path, folder) for folder in ENGINE_FOLDERS)
+        or is_of_engines(item.path)
     )
 
 
@@ -155,6 +155,12 @@ def shares_a_fixture(item: pytest.Item) -> bool:
     info = vars(item).get("_fixtureinfo")
     used = {} if info is None else info.name2fixturedefs
     return any(found[-1].scope == "module" for found in used.values() if found)
+
+
+@cache
+def is_of_engines(path: Path) -> bool:
+    """Whether all tests of a file need an engine."""
+    return any(is_below(path, folder) for folder in ENGINE_FOLDERS)
 
 
 @cache

@@ -97,6 +97,7 @@ def _described() -> Json:
     return openapi(REAL)
 
 
+@pytest.mark.xdist_group("bound_routes")  # each worker would make both applications
 @pytest.mark.parametrize(
     "declaration", REAL, ids=lambda each: f"{each.method} {each.path.removeprefix(BASE_PATH)}"
 )
