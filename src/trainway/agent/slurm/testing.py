@@ -225,14 +225,18 @@ class SlurmJob:
         return found[-1] if found else None
 
     def until(self, what: Callable[[], Any]) -> Any:
-        """Wait for something to be so; what it is."""
+        """Wait for something to be so; what it is.
+
+        A look at all processes takes the processor from what is waited for: most is left to it.
+        """
         give_up = time.monotonic() + PATIENCE
         while True:
+            began = time.monotonic()
             found = what()
             if found:
                 return found
             assert time.monotonic() < give_up, self.state()
-            select.select([], [], [], 0.02)
+            select.select([], [], [], max(0.02, 3 * (time.monotonic() - began)))
 
     def until_record(self, **fields: Any) -> Json:
         """Wait for a record with these fields."""
