@@ -108,6 +108,9 @@ def test_spot_machines_are_told_and_taken(aws: AwsProvider, moto_cloud: MotoClou
     moto_cloud.take(first)
     assert ids(aws.find(REGION, OWNER)) == [second]
     assert aws.notices(REGION, [second]) == []
+    assert aws.ended_by_others(REGION, [first, second]) == {}
+    aws.end(REGION, [second])
+    assert list(aws.ended_by_others(REGION, [first, second])) == [second]
 
 
 def test_a_shutdown_ends_or_stops_as_was_wanted(aws: AwsProvider, moto_cloud: MotoCloud) -> None:

@@ -193,6 +193,17 @@ class TellsEnds(Protocol):
         ...
 
 
+class TellsWhoEnded(Protocol):
+    """A provider whose cloud says who ended a machine; others need not have it."""
+
+    def ended_by_others(self, region: str, machines: Sequence[str]) -> Mapping[str, str]:
+        """Those that their cloud has not taken: somebody ended them, or they shut down.
+
+        Each with what the cloud says of it.
+        """
+        ...
+
+
 def tags(request: GangRequest, rank: int) -> dict[str, str]:
     """What marks a machine as ours."""
     return {

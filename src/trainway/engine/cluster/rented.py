@@ -279,10 +279,7 @@ class RentedClusters:
             return
         why = f": {change.why}" if change.why else ""
         if change.kind in (ChangeKind.NOTICE, ChangeKind.GONE):
-            when = f" at {change.at}" if change.at else ""
-            verb = "takes back" if change.kind is ChangeKind.NOTICE else "has taken back"
-            message = f"{rental.cloud} {verb} {', '.join(change.machines)}{when}{why}"
-            await self._book.note(name, message=message)
+            await self._book.note(name, message=f"{rental.cloud} {change.words}")
             await self._drain(record, rental)
             await self._note_bill(name)
             return

@@ -12,7 +12,7 @@ from typing import Final, ParamSpec, TypeVar, cast
 from trainway.engine.rental.record import Attempt
 from trainway.errors import TrainwayError
 from trainway.providers import registry
-from trainway.providers.base import Ability, Identity, Provider, TellsEnds
+from trainway.providers.base import Ability, Identity, Provider, TellsEnds, TellsWhoEnded
 from trainway.providers.errors import ProviderError, Scope, Trouble
 
 log = logging.getLogger(__name__)
@@ -100,6 +100,19 @@ class Clouds:
             return await self.call(cast("TellsEnds", provider).ends, region, machines)
         except ProviderError as error:
             log.info("%s does not say when machines have ended: %s", provider.cloud, error)
+            return {}
+
+    async def ended_by_others(
+        self, provider: Provider, region: str, machines: Sequence[str]
+    ) -> Mapping[str, str]:
+        """Machines that are gone and that their cloud has not taken, as far as it says so."""
+        if not machines or not hasattr(provider, "ended_by_others"):
+            return {}
+        try:
+            ask = cast("TellsWhoEnded", provider).ended_by_others
+            return await self.call(ask, region, machines)
+        except ProviderError as error:
+            log.info("%s does not say who has ended machines: %s", provider.cloud, error)
             return {}
 
     async def check(self, cloud: str) -> Checked:

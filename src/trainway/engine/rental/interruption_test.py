@@ -128,3 +128,16 @@ def test_a_machine_that_says_itself_that_it_is_taken_may_say_anything(case: Said
     again = warned(after.rental, [Notice(case.machine, "", "once more")], time_text(NOW))
     assert again.rental == after.rental
     assert not again.changes
+
+
+def test_a_spot_machine_that_somebody_has_ended_was_not_taken() -> None:
+    two = replace(SPOT, machines=(SPOT.machines[0], replace(SPOT.machines[0], id="i-1", rank=1)))
+    found = Found([machine()], others={"i-1": "User initiated shutdown"})
+    first = seen(two, found, time_text(NOW))
+    assert [(each.kind, each.why) for each in first.changes] == [
+        (ChangeKind.GONE, "User initiated shutdown")
+    ]
+    assert interruption(first.rental) is None
+    again = seen(first.rental, Found([machine()]), time_text(NOW))
+    assert not again.changes
+    assert interruption(again.rental) is None, "what is known already is not asked again"

@@ -47,6 +47,14 @@ class RentalChange:
     """When it happens, where the cloud says so, as an ISO 8601 time in UTC."""
     why: str = ""
 
+    @property
+    def words(self) -> str:
+        """What a cloud does, or has done, to machines: `takes back i-1 at 12:02`."""
+        gone = "has ended" if self.why else "has taken back"
+        verb = "takes back" if self.kind is ChangeKind.NOTICE else gone
+        when, why = f" at {self.at}" if self.at else "", f": {self.why}" if self.why else ""
+        return f"{verb} {', '.join(self.machines)}{when}{why}"
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -71,6 +79,8 @@ class Found:
     notices: Sequence[Notice] = ()
     ends: Mapping[str, str] = field(default_factory=dict)
     """When machines have stopped or ended, where the cloud says so."""
+    others: Mapping[str, str] = field(default_factory=dict)
+    """Machines that are gone and that the cloud has not taken, and what it says of each."""
 
 
 def seen(rental: Rental, found: Found, at: str) -> Seen:
@@ -80,14 +90,16 @@ def seen(rental: Rental, found: Found, at: str) -> Seen:
     there = {each.id: each for each in alive_there if each.id in ours}
     notices = {each.machine: each for each in found.notices}
     met = metered(rental.machines, rented(list(there.values())), found.ends, at)
-    now = tuple(_taken(rental, each, notices, at) for each in met)
     was = {each.id: each.state for each in rental.machines}
+    kept = {name for name in was if name in found.others or was[name] in COSTS_NOTHING}
+    now = tuple(each if each.id in kept else _taken(rental, each, notices, at) for each in met)
     gone = [each.id for each in now if _is_gone(each) and was[each.id] != each.state]
     alive = [each for each in now if not _is_gone(each)]
     after = replace(rental, machines=now)
     if not alive:
         after = after.followed_by(RentalState.ENDING, message="all machines are gone")
-        return Seen(after, [RentalChange(ChangeKind.ENDED, after, [each.id for each in now])])
+        names = [each.id for each in now]
+        return Seen(after, [RentalChange(ChangeKind.ENDED, after, names, why=_why(found, names))])
     if all(each.state == MachineState.STOPPED for each in alive):
         after = after.followed_by(RentalState.STOPPED)
         stopped = [each.id for each in alive]
@@ -95,7 +107,7 @@ def seen(rental: Rental, found: Found, at: str) -> Seen:
         return Seen(after, [RentalChange(ChangeKind.STOPPED, after, stopped, why=why)])
     changes = _notices(rental, after)
     if gone:
-        changes.append(RentalChange(ChangeKind.GONE, after, gone))
+        changes.append(RentalChange(ChangeKind.GONE, after, gone, why=_why(found, gone)))
     return Seen(after, changes)
 
 
@@ -147,6 +159,12 @@ def _taken(
     return replace(
         machine, taken=notice.at or time_text(moment(at) + _LEAST_WARNING), why=notice.why
     )
+
+
+def _why(found: Found, machines: Sequence[str]) -> str:
+    """What their cloud says of who ended machines."""
+    said = [found.others[name] for name in machines if name in found.others]
+    return "; ".join(dict.fromkeys(said))
 
 
 def _is_gone(machine: RentedMachine) -> bool:

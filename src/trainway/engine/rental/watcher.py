@@ -118,10 +118,13 @@ class Watcher:
         off = [name for rental in rentals for name in not_on(rental, machines)]
         ends = await clouds.ends(provider, region, off)
         on_spot = {each.id for rental in rentals if rental.spot for each in rental.machines}
+        gone = [name for name in off if name in on_spot]
+        others = await clouds.ended_by_others(provider, region, gone)
         asked = sorted(on_spot & {each.id for each in machines})
         if not asked or Ability.SPOT_NOTICE in provider.missing():
-            return Found(machines, [], ends)
-        return Found(machines, await clouds.call(provider.notices, region, asked), ends)
+            return Found(machines, [], ends, others)
+        notices = await clouds.call(provider.notices, region, asked)
+        return Found(machines, notices, ends, others)
 
     async def _note(self, before: Rental, found: Seen) -> None:
         if found.rental != before:

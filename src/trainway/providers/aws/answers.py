@@ -70,6 +70,18 @@ def ended(answer: Mapping[str, Any]) -> str:
     return f"{found[1]}T{found[2]}+00:00" if found else ""
 
 
+def ended_by_other(answer: Mapping[str, Any]) -> str:
+    """Who ended an instance that AWS has not taken, in its words; empty: AWS, or nobody knows.
+
+    The code is `Server.SpotInstanceTermination`, or for example `Client.UserInitiatedShutdown`.
+    """
+    reason = answer.get("StateReason") or {}
+    is_ended = answer.get("State", {}).get("Name") in ("shutting-down", "terminated")
+    if not is_ended or not str(reason.get("Code", "")).startswith("Client."):
+        return ""
+    return str(reason.get("Message") or reason["Code"])
+
+
 def instances(reservations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What DescribeInstances has in groups."""
     return [each for group in reservations for each in group.get("Instances", [])]

@@ -9,6 +9,7 @@ from trainway.providers.aws.answers import (
     STATES,
     Subnet,
     ended,
+    ended_by_other,
     machine,
     notices,
     one_for_each_zone,
@@ -65,6 +66,22 @@ def test_a_machine_says_what_it_is() -> None:
 )
 def test_a_machine_says_when_it_ended(state: str, reason: str | None, when: str) -> None:
     assert ended({"State": {"Name": state}, "StateTransitionReason": reason}) == when
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "words"),
+    [
+        ("terminated", {"Code": "Server.SpotInstanceTermination", "Message": "taken"}, ""),
+        ("terminated", {"Code": "Server.InternalError", "Message": "an error"}, ""),
+        ("terminated", {"Code": "Client.UserInitiatedShutdown", "Message": "a user"}, "a user"),
+        ("shutting-down", {"Code": "Client.InstanceInitiatedShutdown"},
+         "Client.InstanceInitiatedShutdown"),
+        ("running", {"Code": "Client.UserInitiatedShutdown"}, ""),
+        ("terminated", None, ""),
+    ],
+)  # fmt: skip
+def test_a_machine_says_who_ended_it(state: str, reason: Any, words: str) -> None:
+    assert ended_by_other({"State": {"Name": state}, "StateReason": reason}) == words
 
 
 def test_a_bare_answer_is_no_error() -> None:

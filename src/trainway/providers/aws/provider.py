@@ -142,6 +142,12 @@ class AwsProvider:
         found = self._instances(region, filters) if machines else []
         return {each["InstanceId"]: at for each in found if (at := answers.ended(each))}
 
+    def ended_by_others(self, region: str, machines: Sequence[str]) -> Mapping[str, str]:
+        """As `ends`; what AWS does itself has a reason of the server."""
+        filters = [{"Name": "instance-id", "Values": list(machines)}]
+        found = self._instances(region, filters) if machines else []
+        return {each["InstanceId"]: why for each in found if (why := answers.ended_by_other(each))}
+
     def release(self, region: str, owner: str, cluster: str) -> None:
         """Its firewall and its placement group."""
         self._network.release(region, owner, cluster)
