@@ -58,14 +58,15 @@ class SpotWorld(PoolWorld):
         await self.rentals.look()
         return at
 
-    def lose(self, worker: str, job: FakeJob, *taken: int) -> None:
+    def lose(self, worker: str, job: FakeJob | None, *taken: int) -> None:
         """Let a host be silent; these machines are taken, which nobody has looked at yet."""
         rental = self.rentals.find(worker)
         assert rental is not None
         for rank in taken:
             self.clouds.clouds[rental.cloud].take(rental.machines[rank].id)
         lost: Json = {"phase": "Failed", "reason": "HostLost", "host": f"{worker}-1"}
-        job.write("pod", pod="node-0-0", attempt=0, containers=[], **lost)
+        if job is not None:
+            job.write("pod", pod="node-0-0", attempt=0, containers=[], **lost)
         nodes = self.agents.clusters[worker]["nodes"]
         self.agents.say(worker, nodes=[nodes[0], {**nodes[1], "lost": True}])
         self.now = datetime.now(UTC) + timedelta(minutes=1)  # that of the rentals goes on
@@ -186,6 +187,18 @@ def test_a_notice_that_a_killed_server_has_only_written_is_heeded(world: SpotWor
         await world.until_asked(begun, "cancel")
         begun.end(succeeded=False, reason="Cancelled")
         await world.until_cluster(lambda: "p-1" not in world.states())
+
+    play(world, scene)
+
+
+def test_a_worker_that_is_taken_while_it_is_set_up_is_no_failure(world: SpotWorld) -> None:
+    async def scene() -> None:
+        new = NewPool("p", "cloud", 2, WANTED, {}, {"workers": 1}, new_pool().submission)
+        await world.engine.worker_pools.apply(new)
+        await world.setup("p-1")
+        world.lose("p-1", None, 1)
+        await world.set_up("p-2")
+        await world.until_states(_2="READY")
 
     play(world, scene)
 

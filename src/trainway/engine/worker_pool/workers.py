@@ -151,9 +151,10 @@ class Workers:
 
     async def _set_up(self, pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:
         """Run the setup on it, once."""
-        why = await self._lost(worker)
+        why, is_taken = await self._lost(worker)
         if why:
-            await self._book.step(worker.id, WorkerState.FAILED, why)
+            after = WorkerState.SHUTTING_DOWN if is_taken else WorkerState.FAILED
+            await self._book.step(worker.id, after, why)
             return True
         key = f"worker-pool/{pool.id}/{worker.id}"
         job = await self._around.ledger.call(self._around.ledger.store.with_key, key)
@@ -187,18 +188,18 @@ class Workers:
 
     async def _watch(self, pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:
         """See whether it is still there."""
-        why = await self._lost(worker)
+        why, _ = await self._lost(worker)
         if not why:
             return False
         log.warning("worker %s of the worker pool %s is lost: %s", worker.name, pool.name, why)
         await self._book.step(worker.id, WorkerState.SHUTTING_DOWN, why)
         return True
 
-    async def _lost(self, worker: WorkerRecord) -> str:
-        """Why it cannot be used any more, with the words of its cloud if that has taken it."""
+    async def _lost(self, worker: WorkerRecord) -> tuple[str, bool]:
+        """Why it cannot be used any more, and whether its cloud has taken it; empty: it can."""
         why = lost(self._around.clusters.find(worker.name))
         taken = await self._around.clusters.taken(worker.name) if why else None
-        return why if taken is None else taken.words
+        return (why, False) if taken is None else (taken.words, True)
 
     async def _give_back(self, _pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:
         """Let one that could not be made hold nothing."""
