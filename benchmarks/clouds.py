@@ -12,7 +12,6 @@ clouds_moto_kills.py) have the AWS of moto.
 
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
@@ -23,6 +22,7 @@ FOLDERS: Final = ("cluster", "clouds", "e2e", "ssh_hosts")
 sys.path[:1] = [str(ROOT), *(str(ROOT / "test" / each) for each in FOLDERS)]
 
 from benchmarks.clouds_load import (  # noqa: E402 - from the root
+    disorder,
     in_process,
     keep_clusters,
     killed_life,
@@ -41,17 +41,7 @@ MOST_STATUS_S: Final = 0.3
 
 def kills() -> Iterator[Row]:
     """As many kills as it takes."""
-    killed, lives, wrong = 0, 0, list[str]()
-    began = time.perf_counter()
-    while killed < KILLS:
-        with tempfile.TemporaryDirectory() as folder:
-            more, found = killed_life(Path(folder), lives)
-        killed, lives, wrong = killed + more, lives + 1, [*wrong, *found]
-    for each in wrong:
-        print(each)
-    took = time.perf_counter() - began
-    beside = f"{killed} kills in the lives of {lives} clusters, {took:.0f} s"
-    yield Row("leaked, lost or in disorder after a sweep", len(wrong), "", 0, beside)
+    yield from disorder("leaked, lost or in disorder after a sweep", KILLS, killed_life)
 
 
 def launches() -> Iterator[Row]:

@@ -5,13 +5,15 @@ import json
 import os
 import random
 import resource
+import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from benchmarks.suite import Row
 from trainway.backends.base import BackendSettings
 from trainway.backends.registry import Registry
 from trainway.engine.cluster.record import ClusterRecord, State
@@ -51,6 +53,23 @@ def in_process(folder: Path, work: Callable[[], object]) -> tuple[bool, object]:
     if not was_killed and status != 0:
         raise RuntimeError("a server has failed; see above")
     return was_killed, None if was_killed else json.loads(answer.read_text())
+
+
+def disorder(
+    what: str, kills: int, life: Callable[[Path, int], tuple[int, list[str]]]
+) -> Iterator[Row]:
+    """What was wrong after so many kills, in one life after the other, each with its seed."""
+    killed, lives, wrong = 0, 0, list[str]()
+    began = time.perf_counter()
+    while killed < kills:
+        with tempfile.TemporaryDirectory() as folder:
+            more, found = life(Path(folder), lives)
+        killed, lives, wrong = killed + more, lives + 1, [*wrong, *found]
+    for each in wrong:
+        print(each)
+    took = time.perf_counter() - began
+    beside = f"{killed} kills in the lives of {lives} clusters, {took:.0f} s"
+    yield Row(what, len(wrong), "", 0, beside)
 
 
 def killed_life(folder: Path, seed: int) -> tuple[int, list[str]]:

@@ -1,6 +1,6 @@
 """Servers that rent of moto's AWS are killed at any request, and the next ones leak nothing.
 
-A tenth of `benchmarks/clouds.py kills-moto`, which kills real processes and sweeps all regions.
+A tenth of `benchmarks/clouds.py kills-moto`, which kills real processes.
 """
 
 import random
@@ -13,20 +13,8 @@ from moto_cloud import REGION, MotoCloud
 
 from trainway.engine.rental.kills_testing import KilledLife, random_steps
 from trainway.engine.rental.testing import Steps
-from trainway.providers.aws.provider import AwsProvider
 
 KILLS = 5
-
-
-class NearProvider(AwsProvider):
-    """A sweep of all regions takes moto ten seconds the first time."""
-
-    def regions(self) -> list[str]:
-        return [REGION]
-
-
-class NearWorld(MotoWorld):
-    provider = NearProvider
 
 
 @pytest.fixture
@@ -52,7 +40,7 @@ def test_nothing_is_leaked_and_nothing_lost(
         make_trouble(moto_cloud, chance)
         folder = tmp_path / str(seed)
         folder.mkdir()
-        life = KilledLife(folder, NearWorld(folder, moto_cloud, calls))
+        life = KilledLife(folder, MotoWorld(folder, moto_cloud, calls))
         killed += not life.live(random_steps(chance, most=MOST_STEPS))
         while chance.random() < 0.4:
             killed += not life.live_on(random_steps(chance, most=MOST_STEPS // 2))
@@ -64,7 +52,7 @@ def test_nothing_is_leaked_and_nothing_lost(
 def test_what_is_leaked_or_lost_is_seen(
     tmp_path: Path, moto_cloud: MotoCloud, calls: CountedCalls
 ) -> None:
-    life = KilledLife(tmp_path, NearWorld(tmp_path, moto_cloud, calls))
+    life = KilledLife(tmp_path, MotoWorld(tmp_path, moto_cloud, calls))
     assert not life.live(Steps(kill_at=18))  # two machines run
     calls.steps = Steps()
     lost = moto_cloud.living()[0]["id"]
