@@ -197,6 +197,8 @@ def test_a_worker_that_is_taken_while_it_is_set_up_is_no_failure(world: SpotWorl
         await world.engine.worker_pools.apply(new)
         await world.setup("p-1")
         world.lose("p-1", None, 1)
+        await world.setup("p-2")
+        assert world.engine.worker_pools._book.pools["p"].failures == 0
         await world.set_up("p-2")
         await world.until_states(_2="READY")
 
