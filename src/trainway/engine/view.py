@@ -17,7 +17,7 @@ from trainway.engine.observation import ATTEMPTS, CULPRIT, ENDINGS, JOBSET, NODE
 from trainway.engine.phases import WAITING as WAITING_PHASES
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event, JobRecord
-from trainway.engine.recovery.cause import cause_of_end
+from trainway.engine.recovery.cause import Cause, cause_of, cause_of_end
 from trainway.engine.submission import parted
 from trainway.engine.usage import Rates, requests_view, usage_view
 from trainway.engine.worker_pool.assignment import worker_of
@@ -100,7 +100,7 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
         folder = "" if job.is_expired else str(job.handle_data.get("directory") or "")
         nodes = list((observed.get(NODES) or {}).values())
         culprit = observed.get(CULPRIT) if job.phase == Phase.FAILED else None
-        if culprit and not (job.reason == "DeadlineExceeded" and is_retried(culprit)):
+        if culprit and not _says_more(job, culprit):
             status["failure"] = failure_view(culprit, nodes, observed.get(ATTEMPTS) or 1)
         if job.phase == Phase.FAILED:
             status["cause"] = cause_of_end(job.reason, culprit or {})
@@ -122,6 +122,13 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
     if position is not None:
         status["queuePosition"] = position
     return status
+
+
+def _says_more(job: JobRecord, culprit: Json) -> bool:
+    """Whether the reason of a job says more than which node failed first."""
+    if job.reason == "DeadlineExceeded":
+        return is_retried(culprit)
+    return job.reason == Cause.PREEMPTED and cause_of(culprit) is Cause.NODE_LOST
 
 
 def event_view(event: Event) -> Json:

@@ -243,6 +243,7 @@ class Host(LinkListener):
             self._hosts.listener.on_host(self, BACK)
         if is_news:
             self._hosts.log(f"{self.name} is up")
+            self.notice = {}  # it says it again, unless it is another machine by now
             notices.watch(self)
             self._hosts.listener.on_host(self, UP)
 

@@ -169,8 +169,12 @@ def test_a_machine_that_is_gone_without_a_notice_was_taken_too(world: SpotWorld)
         lost, ending = await world.running("lost", 0)
         await world.take()
         await told_to_end(ending)
+        gone: Json = {"phase": "Failed", "reason": "HostLost", "host": "dev-0"}
+        ending.write("pod", pod="node-0-0", **gone, message="its host was lost", containers=[])
         ending.end(succeeded=False, reason="HostLost")
-        assert (await world.until(lost, "Failed"))["status"]["reason"] == "Preempted"
+        ended = (await world.until(lost, "Failed"))["status"]
+        assert (ended["reason"], ended["cause"]) == ("Preempted", "Preempted")
+        assert "failure" not in ended, "that its host was lost is not the news"
 
     play(world, scene)
 

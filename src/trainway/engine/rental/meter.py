@@ -40,14 +40,15 @@ def _timed(
     said = _text(found.launched) if found.launched else ""
     launched = _text(known.launched) if known and known.launched else said or now
     ended, before = (known.ended, known.before) if known else ("", ())
+    taken, why = (known.taken, known.why) if known else ("", "")
     if found.state not in ON:
         # A clock that differs makes no time negative.
         ended = ended or max(ends.get(found.id) or now, launched)
     elif ended:  # it has started again
         before = (*before, (launched, ended))
         launched, ended = (said if said > ended else now), ""
-    timed = replace(found, launched=launched, ended=ended, before=before)
-    return timed if known is None else replace(timed, taken=known.taken, why=known.why)
+        taken = why = ""  # whatever was said before that, it was not taken
+    return replace(found, launched=launched, ended=ended, before=before, taken=taken, why=why)
 
 
 def _text(time: str) -> str:

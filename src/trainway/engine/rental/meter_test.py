@@ -57,6 +57,11 @@ class Case:
         Case("started again, and its cloud tells the first time", OVER,
              replace(NEW, launched=said(8)),
              replace(NEW, launched=NOW, before=((at(8), at(8, 30)),))),
+        Case("about to be taken", replace(UP, taken=NOW, why="spot"), NEW,
+             replace(UP, taken=NOW, why="spot")),
+        Case("stopped before it was taken, and started again",
+             replace(OVER, taken=at(8, 31), why="spot"), replace(NEW, launched=said(8, 40)),
+             replace(NEW, launched=at(8, 40), before=((at(8), at(8, 30)),))),
     ],
     ids=lambda case: case.what,
 )  # fmt: skip
