@@ -25,7 +25,7 @@ N ?= 20
 TIMING_TESTS ?= test/integration test/e2e/faults_test.py test/e2e/store_faults_test.py test/e2e/jobs_test.py \
 	test/e2e/run_test.py test/e2e/clusters_test.py test/e2e/sdk_test.py src/trainway/agent src/trainway/backends \
 	src/trainway/server src/trainway/sdk
-CLUSTER_EXTRAS := helm kueue kwok scheduler-plugins scheduler-plugins-controller
+CLUSTER_EXTRAS := helm kueue kwok lws scheduler-plugins scheduler-plugins-controller
 # Each worker has a cluster of its own; one that is there already is used by one test at a time.
 CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,2)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.

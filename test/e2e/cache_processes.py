@@ -131,11 +131,11 @@ def numbered_table(folder: Path, files: int, rows: int) -> str:
 
 
 def ready_cache(user: Installation) -> dict[str, Any]:
-    """The only cache of a user, as it is listed when it is ready."""
+    """The only cache of a user, as it is listed when it is ready and its size is known."""
     end = time.monotonic() + 120
     while True:
         (found,) = user.json("cache", "ls")
-        if found["status"] == "Ready":
+        if found["status"] == "Ready" and found["rows"] is not None:
             return dict(found)
         assert time.monotonic() < end, found
         time.sleep(0.2)

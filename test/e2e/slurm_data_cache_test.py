@@ -20,6 +20,8 @@ def test_a_cache_is_an_allocation_that_jobs_read(slurm_site: SlurmSite, tmp_path
     words = ["--workers", "2", "--on", ON, "--python", sys.executable]
     slurm_site.run("cache", "apply", "words", table, *words)
     found = ready_cache(slurm_site)
+    assert (found["files"], found["rows"]) == (4, 4 * ROWS)
+    assert found["bytes"] > 8 * ROWS
 
     rows = cached_rows(found["address"])
     tables = Position(Wishes(seed=1, window_rows=1024)).tables(rows, Part())

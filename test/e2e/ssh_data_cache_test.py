@@ -31,6 +31,8 @@ def test_a_cache_on_hosts_is_read_though_its_processes_are_killed(
     words = ["--workers", "2", "--on", ON, "--python", sys.executable]
     pool.run("cache", "apply", "words", table, *words)
     found = ready_cache(pool)
+    assert (found["files"], found["rows"]) == (4, 4 * ROWS)
+    assert found["bytes"] > 8 * ROWS
     rows = cached_rows(found["address"])
     tables = Position(Wishes(seed=1, window_rows=1024)).tables(rows, Part())
     seen = next(tables).column("id").to_pylist()

@@ -1,4 +1,4 @@
-"""The server's routes for volumes and buckets, in plain JSON."""
+"""The server's routes for volumes, buckets and data caches, in plain JSON."""
 
 from trainway.json_types import Json
 from trainway.sdk.rest import Rest
@@ -6,7 +6,7 @@ from trainway.sdk.transport import segment
 
 
 class StorageRest(Rest):
-    """A server, with its volumes and buckets."""
+    """A server, with its volumes, buckets and data caches."""
 
     def volumes(self) -> list[Json]:
         """All volumes, by name."""
@@ -33,3 +33,8 @@ class StorageRest(Rest):
         """Forget a bucket."""
         gone: Json = self._transport.request("POST", "/storage/forget", body={"uri": uri})
         return gone
+
+    def caches(self) -> list[Json]:
+        """The data caches by name, with what their heads say."""
+        items: list[Json] = self._transport.request("GET", "/caches")["items"]
+        return items

@@ -14,6 +14,7 @@ from trainway.server.data_caches import cache_spec, cache_view
 from trainway.server.testing_site import Site, play
 
 SPEC = CacheSpec("words", "s3://bucket/train", is_here=True)
+FAR = CacheSpec("far", "s3://bucket/train", 2)
 
 
 def test_caches_are_listed_by_name(tmp_path: Path) -> None:
@@ -58,6 +59,7 @@ class Case:
     state: str
     message: str
     rows: int | None = None
+    spec: CacheSpec = SPEC
 
 
 @pytest.mark.parametrize(
@@ -67,12 +69,15 @@ class Case:
         Case("loads", job(), {"ready": False, "reason": "1 of 2"}, "Loading", "1 of 2"),
         Case("ready", job(), {"ready": True, "rows": 7}, "Ready", "", 7),
         Case("nonsense", job(), {"ready": "yes", "rows": "<b>"}, "Loading", ""),
+        Case("elsewhere, silent", job(message="1 of 2"), None, "Running", "1 of 2", spec=FAR),
+        Case("elsewhere", job(), {"ready": True, "rows": 7}, "Ready", "", 7, FAR),
+        Case("elsewhere, over", job("Succeeded"), None, "Succeeded", "", spec=FAR),
         Case("over", job("Failed", message="no table"), None, "Failed", "no table"),
     ],
     ids=lambda case: case.id,
 )
 def test_how_a_cache_stands(case: Case) -> None:
-    shown = cache_view(case.job, SPEC, case.told)
+    shown = cache_view(case.job, case.spec, case.told)
     assert (shown["state"], shown["message"], shown["rows"]) == (
         case.state, case.message, case.rows)  # fmt: skip
 

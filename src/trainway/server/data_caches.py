@@ -35,6 +35,11 @@ def is_asked(job: Json, spec: CacheSpec) -> bool:
     return spec.is_here and job["status"]["phase"] == "Running"
 
 
+def is_told(job: Json, spec: CacheSpec) -> bool:
+    """Whether its head is elsewhere, and the log says how it stands."""
+    return not spec.is_here and job["status"]["phase"] == "Running"
+
+
 def figures_of(spec: CacheSpec) -> Json | None:
     """What the head on this machine says of itself; None: it does not answer."""
     connection = http.client.HTTPConnection(_HERE, spec.health_port, timeout=_PROBE_S)
@@ -52,7 +57,7 @@ def cache_view(job: Json, spec: CacheSpec, told: Mapping[str, Any] | None) -> Js
     """A cache, with what its head says. Pure."""
     status = job["status"]
     state, message = str(status["phase"]), str(status["message"] or "")
-    if is_asked(job, spec):
+    if is_asked(job, spec) or (is_told(job, spec) and told is not None):
         state, message = _stands(told)
     numbers = {name: (told or {}).get(name) for name in _NUMBERS}
     return {
@@ -62,7 +67,7 @@ def cache_view(job: Json, spec: CacheSpec, told: Mapping[str, Any] | None) -> Js
         "state": state,
         "message": message,
         "backend": job["spec"]["backend"],
-        "address": _address(spec),
+        "address": _address(spec, str((told or {}).get("host", ""))),
         "hasToken": spec.has_token,
         "job": job["metadata"]["id"],
         "created": job["metadata"]["creationTimestamp"],
@@ -76,8 +81,9 @@ def _stands(told: Mapping[str, Any] | None) -> tuple[str, str]:
     return ("Ready", "") if told.get("ready") is True else ("Loading", str(told.get("reason", "")))
 
 
-def _address(spec: CacheSpec) -> str:
-    """Where jobs find it; empty: only its log says so."""
+def _address(spec: CacheSpec, host: str) -> str:
+    """Where jobs find it; empty: its head has not said so yet."""
     if spec.in_pods:
         return f"cache://{spec.head}"
-    return f"cache://{_HERE}:{spec.port}" if spec.is_here else ""
+    place = _HERE if spec.is_here else host
+    return f"cache://{place}:{spec.port}" if place else ""

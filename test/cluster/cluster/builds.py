@@ -80,6 +80,7 @@ KUBERNETES: Final = Module(
         "scheduler-plugins": "sigs.k8s.io/scheduler-plugins/cmd/scheduler",
         "scheduler-plugins-controller": "sigs.k8s.io/scheduler-plugins/cmd/controller",
         "helm": "helm.sh/helm/v3/cmd/helm",
+        "lws": "sigs.k8s.io/lws/cmd",
     },
 )
 KWOK: Final = Module("kwok", "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"})

@@ -18,6 +18,7 @@ from cluster.access import REPOSITORY, Access, ExistingCluster
 from cluster.control_plane import ControlPlane
 from cluster.kueue import require_kueue, start_kueue
 from cluster.kwok import KwokCluster
+from cluster.leader_worker_sets import leader_worker_sets, require_leader_worker_sets
 from cluster.node import NodeCluster
 from cluster.scheduler_plugins import require_gang_scheduler, start_gang_scheduler
 from cluster.unavailable import UnavailableError
@@ -85,6 +86,17 @@ def gang_scheduler(node_cluster: Access) -> Access:
     else:
         require_gang_scheduler(node_cluster)
     return node_cluster
+
+
+@pytest.fixture(scope="module")
+def grouping(node_cluster: Access) -> Iterator[Access]:
+    """The node cluster with LeaderWorkerSet, which goes with the last test of the module."""
+    if isinstance(node_cluster, ControlPlane):
+        with leader_worker_sets(node_cluster):
+            yield node_cluster
+    else:
+        require_leader_worker_sets(node_cluster)
+        yield node_cluster
 
 
 def running(size: type[ControlPlane]) -> Iterator[Access]:

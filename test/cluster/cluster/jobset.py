@@ -76,16 +76,18 @@ def controller_configuration(
     }
 
 
-def webhooks_by_url(text: str, base: str, bundle: str) -> list[dict[str, Any]]:
-    """JobSet's webhook configurations, with a URL in place of each service."""
+def webhooks_by_url(
+    text: str, base: str, bundle: str, owner: str = "jobset", pod_label: str = POD_LABEL
+) -> list[dict[str, Any]]:
+    """The webhook configurations of a controller, with a URL in place of each service."""
     documents = [each for each in yaml.safe_load_all(text) if each]
     for document in documents:
-        document["metadata"]["name"] = f"jobset-{document['metadata']['name']}"
+        document["metadata"]["name"] = f"{owner}-{document['metadata']['name']}"
         for webhook in document["webhooks"]:
             path = webhook["clientConfig"]["service"]["path"]
             webhook["clientConfig"] = {"url": f"{base}{path}", "caBundle": bundle}
             if webhook["rules"][0]["resources"] == ["pods"]:
                 # Upstream's kustomization adds it: else no pod starts without the controller.
-                expression = {"key": POD_LABEL, "operator": "Exists"}
+                expression = {"key": pod_label, "operator": "Exists"}
                 webhook["objectSelector"] = {"matchExpressions": [expression]}
     return documents

@@ -1,6 +1,6 @@
 """The fixtures of tests with pods."""
 
-from cluster.fixtures import gang_scheduler, kueue, node_cluster
+from cluster.fixtures import gang_scheduler, grouping, kueue, node_cluster
 from example_table import yardstick
 from host_programs import builtin_runtimes, host_namespace, host_programs
 from node_operator import node_operator
@@ -9,6 +9,7 @@ from queueing import queues
 __all__ = [
     "builtin_runtimes",
     "gang_scheduler",
+    "grouping",
     "host_namespace",
     "host_programs",
     "kueue",

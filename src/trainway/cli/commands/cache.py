@@ -1,5 +1,6 @@
 """`trainway cache`: tables that are served to jobs."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -8,6 +9,7 @@ from trainway.cli.cluster_options import yes_option
 from trainway.cli.columns import Columns
 from trainway.cli.job_options import output_option
 from trainway.cli.output import echo, echo_line, to_json
+from trainway.cli.usage_text import size as text_of_size
 
 if TYPE_CHECKING:
     from trainway.sdk.caches import Cache
@@ -25,6 +27,9 @@ jobs can read it at the same time, with trainway.data.torch.TableDataset or with
 
 If TRAINWAY_CACHE_TOKEN is set, only clients with the same token can read the cache.
 """
+_COLUMNS: Final = (
+    *("name", "status", "place", "workers", "size", "rows", "address", "table", "message"),
+)
 
 
 @click.group("cache")
@@ -70,20 +75,22 @@ def apply_cache(
 @output_option(("table", "json", "name"))
 def ls(output: str) -> None:
     """List the caches, and how far each one is."""
+    from trainway.cli.connection import connect  # noqa: PLC0415 - only here
     from trainway.sdk.caches import caches  # noqa: PLC0415 - only here
     from trainway.sdk.client import Client  # noqa: PLC0415 - only here
+    from trainway.sdk.storage_rest import StorageRest  # noqa: PLC0415 - only here
 
     found = caches(Client())
     if output == "name":
         echo("".join(f"{each.spec.name}\n" for each in found))
         return
-    rows = [_shown(each) for each in found]
+    told = {each["job"]: each for each in StorageRest(connect().transport).caches()}
+    rows = [_shown(each, told.get(each.job.id) or {}) for each in found]
     if output == "json":
         echo(to_json(rows))
     elif rows:
-        names = ("name", "status", "place", "workers", "address", "table", "message")
-        cells = [tuple(str(row[name]) for name in names) for row in rows]
-        echo(Columns(tuple(name.upper() for name in names)).table(cells))
+        header = tuple(name.upper() for name in _COLUMNS)
+        echo(Columns(header).table([_cells(row) for row in rows]))
     else:
         echo_line("there are no caches")
 
@@ -109,8 +116,17 @@ def delete_caches(names: tuple[str, ...], yes: bool) -> int:
     return 0
 
 
-def _shown(cache: "Cache") -> dict[str, Any]:
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """What people see of a cache; what is not known is empty."""
+    size = "" if row["bytes"] is None else text_of_size(row["bytes"])
+    known = {name: "" if value is None else str(value) for name, value in row.items()}
+    return tuple({**known, "size": size}[name] for name in _COLUMNS)
+
+
+def _shown(cache: "Cache", told: Mapping[str, Any]) -> dict[str, Any]:
     status, message = cache.status()
+    if status == "Loading" and cache.spec.in_pods:
+        message = told.get("message") or message  # what the head says, not how often it ended
     return {
         "name": cache.spec.name,
         "status": status,
@@ -120,4 +136,5 @@ def _shown(cache: "Cache") -> dict[str, Any]:
         "table": cache.spec.table,
         "job": cache.job.id,
         "message": message,
+        **{name: told.get(name) for name in ("files", "bytes", "rows", "readers")},
     }

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 import pyarrow as pa
 
 from trainway.data.flight.connection import Connection
-from trainway.data.flight.contract import HEAD, LISTENS
+from trainway.data.flight.contract import HEAD, LISTENS, NOT_READY, READY
 from trainway.data.flight.head import Head
 from trainway.data.flight.health import Health
 from trainway.data.flight.plan import Plan
@@ -80,10 +80,10 @@ class Process:
         """Until a signal; an error that nobody can mend by waiting ends it too."""
         was_ready = False
         while not self._ended.wait(_LOOK_S):
-            is_ready = not self._missing()
-            if is_ready and not was_ready:
-                _LOG.info("ready")
-            was_ready = was_ready or is_ready
+            missing = self._missing()
+            if was_ready == bool(missing):
+                self._tell(missing)
+            was_ready = not missing
             fatal = self._head.fatal() if self._head else ""
             if fatal:
                 raise TrainwayError(f"the table cannot be loaded: {fatal}")
@@ -111,6 +111,16 @@ class Process:
             self._worker.start()
             self._closers.append(self._worker.stop)
         _LOG.info(LISTENS, settings.role, settings.advertised, service.port)
+
+    def _tell(self, missing: str) -> None:
+        """Say in the log that it can be read now, or no more."""
+        told = self._figures()
+        if missing:
+            _LOG.info(NOT_READY, missing)
+        elif told is None:
+            _LOG.info("ready")
+        else:
+            _LOG.info(READY, told["files"], told["bytes"], told["rows"] or 0)
 
     def _figures(self) -> dict[str, Any] | None:
         return self._head.figures() if self._head is not None else None

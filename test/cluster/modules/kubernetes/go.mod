@@ -305,6 +305,7 @@ tool (
 	k8s.io/kubernetes/cmd/kubelet
 	sigs.k8s.io/jobset
 	sigs.k8s.io/kueue/cmd/kueue
+	sigs.k8s.io/lws/cmd
 	sigs.k8s.io/scheduler-plugins/cmd/controller
 	sigs.k8s.io/scheduler-plugins/cmd/scheduler
 )
