@@ -53,7 +53,7 @@ serve() {{
   rclone mount "$remote" "$place" --allow-other --umask 000 --cache-dir "$cache" \
 --log-level NOTICE --dir-cache-time 10s "$@" &
   program=$!
-  until mountpoint -q "$place"; do
+  until grep -q " $place " /proc/mounts; do
     kill -0 $program 2>/dev/null || {{ echo "storage: $uri cannot be mounted" >&2; exit 1; }}
     sleep 0.1
   done
