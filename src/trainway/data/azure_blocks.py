@@ -20,18 +20,19 @@ from xml.etree import ElementTree as ET
 
 from trainway.data.multipart import UNSEEN, Part
 from trainway.data.store_requests import RefusedError, StoreRequests, text_of
-from trainway.errors import TrainwayError
+from trainway.errors import ConflictError, TrainwayError
 
 Method = Literal["GET", "PUT"]
 SIGNED_FOR_S: Final = 900.0
-_UPLOAD, _NUMBER, _DIGEST = 4, 2, 14
-"""Bytes of a name. All blocks of a blob have names of the same length, and those that obstore has
-left have 20 bytes."""
+_UPLOAD, _NUMBER, _DIGEST = 12, 4, 16
+"""Bytes of a name. All blocks of a blob have names of the same length, and those that obstore may
+have left have 32 bytes."""
+_OTHER_LENGTH: Final = "InvalidBlobOrBlock"
 
 
 @dataclass(frozen=True)
 class Block:
-    """A part of an upload; `digest` is the beginning of the md5 of its content."""
+    """A part of an upload; `digest` is the md5 of its content."""
 
     upload: str
     number: int
@@ -94,7 +95,7 @@ class AzureBlocks(StoreRequests):
 
     def put(self, upload: str, number: int, body: bytes) -> str:
         """Send a block."""
-        digest = hashlib.md5(body, usedforsecurity=False).hexdigest()[: 2 * _DIGEST]
+        digest = hashlib.md5(body, usedforsecurity=False).hexdigest()
         self._sent({"comp": "block", "blockid": Block(upload, number, digest).name}, body)
         return digest
 
@@ -112,6 +113,11 @@ class AzureBlocks(StoreRequests):
         try:
             self._asked("PUT", query, body)
         except RefusedError as error:
+            if _OTHER_LENGTH in str(error):
+                raise ConflictError(
+                    f"{self.name}: another program has begun to send this blob, and has not ended",
+                    hint="Azure forgets what it has sent after a week; another name works now",
+                ) from None
             raise self._failure(error) from None
 
     def _built(self, method: str, query: Mapping[str, str], body: bytes) -> urllib.request.Request:

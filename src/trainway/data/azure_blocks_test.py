@@ -13,10 +13,11 @@ from trainway.data.multipart import Part
 from trainway.data.object_store import failure
 from trainway.data.store_requests import RefusedError
 from trainway.data.uri import parse
-from trainway.errors import ForbiddenError, TrainwayError
+from trainway.errors import ConflictError, ForbiddenError, TrainwayError
 
-DIGEST = hashlib.md5(b"1", usedforsecurity=False).hexdigest()[:28]
-MINE = Block("0a0b0c0d", 2, DIGEST)
+DIGEST = hashlib.md5(b"1", usedforsecurity=False).hexdigest()
+UPLOAD, OTHER = "0a0b0c0d" * 3, "ff" * 12
+MINE = Block(UPLOAD, 2, DIGEST)
 LIST = (
     "<?xml version='1.0' encoding='utf-8'?><BlockList>"
     "<CommittedBlocks><Block><Name>{}</Name><Size>8</Size></Block></CommittedBlocks>"
@@ -64,7 +65,7 @@ class Case:
 
 CASES = (
     Case("ours", MINE.name, MINE),
-    Case("the last one", Block("ffffffff", 65_535, DIGEST).name, Block("ffffffff", 65_535, DIGEST)),
+    Case("the last one", Block(OTHER, 2**32 - 1, DIGEST).name, Block(OTHER, 2**32 - 1, DIGEST)),
     Case("another length", base64.b64encode(b"block-1").decode()),
     Case("no name at all", "???"),
     Case("empty", ""),
@@ -74,47 +75,52 @@ CASES = (
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_name_of_a_block_says_what_it_is(case: Case) -> None:
     assert block_of(case.text) == case.block
-    assert len(base64.b64decode(MINE.name)) == 20, "as long as those of obstore"
+    assert len(base64.b64decode(MINE.name)) == 32, "as long as those of obstore"
 
 
 def test_only_blocks_of_the_upload_are_there() -> None:
-    other = Block("ffffffff", 1, DIGEST).name
+    other = Block(OTHER, 1, DIGEST).name
     whole = Block(MINE.upload, 1, DIGEST).name
     blocks = Canned(LIST.format(whole, MINE.name, other))
     assert blocks.there(MINE.upload) == {1: Part(8, DIGEST), 2: Part(1, DIGEST)}
     assert blocks.asked[0].full_url.endswith("sp=GET&sig=hush&comp=blocklist&blocklisttype=all")
-    assert Canned(RefusedError(404, b"")).there("0a0b0c0d") is None
+    assert Canned(RefusedError(404, b"")).there(UPLOAD) is None
 
 
 def test_a_blob_is_sent_and_made() -> None:
     blocks = Canned("", "", "")
     upload = blocks.begin()
     assert blocks.put(upload, 1, b"1") == DIGEST
-    blocks.complete(upload, {2: "0" * 28, 1: DIGEST})
+    blocks.complete(upload, {2: "0" * 32, 1: DIGEST})
     blocks.abort(upload)
     sent, made = blocks.asked
     assert sent.get_header("Content-md5") == "xMpCOKC5I4INzFCab3WEmw=="
     name = Block(upload, 1, DIGEST).name
     assert sent.full_url.endswith(f"&blockid={quote(name, safe='')}")
     assert isinstance(made.data, bytes)
-    first, second = name, Block(upload, 2, "0" * 28).name
+    first, second = name, Block(upload, 2, "0" * 32).name
     wanted = f"<BlockList><Latest>{first}</Latest><Latest>{second}</Latest></BlockList>"
     assert made.data.decode().endswith(wanted)
 
 
 def test_an_address_is_signed_anew_before_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = Canned("", "", "")
-    blocks.put("0a0b0c0d", 1, b"1")
-    blocks.put("0a0b0c0d", 2, b"2")
+    blocks.put(UPLOAD, 1, b"1")
+    blocks.put(UPLOAD, 2, b"2")
     assert blocks.signed == ["PUT"]
     monkeypatch.setattr("trainway.data.azure_blocks.time.monotonic", lambda: float("inf"))
-    blocks.put("0a0b0c0d", 3, b"3")
+    blocks.put(UPLOAD, 3, b"3")
     assert blocks.signed == ["PUT", "PUT"]
+
+
+def test_parts_of_another_program_are_told() -> None:
+    with pytest.raises(ConflictError, match="another program has begun to send this blob"):
+        Canned(RefusedError(400, b"<Code>InvalidBlobOrBlock</Code>")).put(UPLOAD, 1, b"1")
 
 
 def test_a_refusal_says_nothing_of_the_signature() -> None:
     blocks = Canned(RefusedError(403, b"<Code>AuthenticationFailed</Code>sig=hush"))
     with pytest.raises(ForbiddenError, match="access to az://box/key was denied") as caught:
-        blocks.put("0a0b0c0d", 1, b"1")
+        blocks.put(UPLOAD, 1, b"1")
     assert "hush" not in caught.value.sentence
     assert blocks.name == "http://store/box/key"

@@ -14,7 +14,7 @@ from trainway.data.azure_blocks import SIGNED_FOR_S, AzureBlocks, Method
 from trainway.data.google_token import GoogleTokens, credentials_of
 from trainway.data.multipart import Parts, S3Parts, signing
 from trainway.data.object_store import file_text
-from trainway.data.profile import gs_config
+from trainway.data.profile import az_shared_address, gs_config
 from trainway.data.signature import Keys
 from trainway.data.uri import Location
 from trainway.errors import TrainwayError
@@ -45,12 +45,19 @@ class PartTargets:
     def _azure(self, location: Location, failure: Failure) -> Parts | None:
         from obstore.exceptions import BaseError  # noqa: PLC0415 - an extra
 
+        shared = az_shared_address(os.environ, location.bucket, location.key)
+
         def sign(method: Method) -> str:
-            return self._signed(method, location.key)
+            try:
+                return self._signed(method, location.key)
+            except (BaseError, ValueError):  # a SAS token signs nothing, and needs no signature
+                if not shared:
+                    raise OSError("the address cannot be signed") from None
+                return shared
 
         try:
             return AzureBlocks(sign, failure)
-        except (BaseError, ValueError, OSError):  # a SAS token cannot sign
+        except OSError:
             return None
 
     def _google(self, location: Location, failure: Failure) -> Parts | None:

@@ -18,8 +18,7 @@ from trainway.data.store import ChangedError, Entry, Source
 from trainway.data.upload_memory import UploadMemory
 
 AT_ONCE: Final = 4
-_MD5: Final = re.compile(r'"?([0-9a-f]{28}(?:[0-9a-f]{4})?)"?')
-"""Of a part; Azure knows no more of it than 28 digits."""
+_MD5: Final = re.compile(r'"?([0-9a-f]{32})"?')
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class PartUpload:
         if match is None or not isinstance(self.source, LocalFiles):
             return True
         found = hashlib.md5(self._read(start, end), usedforsecurity=False)
-        return found.hexdigest().startswith(match[1])
+        return found.hexdigest() == match[1]
 
     def _read(self, start: int, end: int) -> bytes:
         body = b"".join(bytes(each) for each in self.source.read(self.entry, start, end))
