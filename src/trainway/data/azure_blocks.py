@@ -14,19 +14,21 @@ import time
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
+from trainway.data.azure_address import Method
 from trainway.data.multipart import UNSEEN, Part
 from trainway.data.store_requests import RefusedError, StoreRequests, text_of
 from trainway.errors import ConflictError, TrainwayError
 
-Method = Literal["GET", "PUT"]
 SIGNED_FOR_S: Final = 900.0
 _UPLOAD, _NUMBER, _DIGEST = 12, 4, 16
 """Bytes of a name. All blocks of a blob have names of the same length, and those that obstore may
 have left have 32 bytes."""
+_LIST: Final = {"comp": "blocklist", "blocklisttype": "all"}
+_NO_CONTAINER: Final = "ContainerNotFound"
 _OTHER_LENGTH: Final = "InvalidBlobOrBlock"
 
 
@@ -73,15 +75,21 @@ class AzureBlocks(StoreRequests):
         super().__init__(self._address("PUT"), failure)
 
     def begin(self) -> str:
-        """A number for the names of the blocks."""
+        """A number for the names of the blocks, if there is a container to put them in.
+
+        Azure refuses what is large while it is sent, and nobody hears why.
+        """
+        try:
+            self._asked("GET", _LIST)
+        except RefusedError as error:
+            if _NO_CONTAINER in str(error):
+                raise self._failure(error) from None
         return secrets.token_hex(_UPLOAD)
 
     def there(self, upload: str) -> dict[int, Part] | None:
         """The blocks of the upload, those included of which the blob is made already."""
         try:
-            page = self._parsed(
-                self._asked("GET", {"comp": "blocklist", "blocklisttype": "all"})[1]
-            )
+            page = self._parsed(self._asked("GET", _LIST)[1])
         except RefusedError as error:
             if error.status in UNSEEN:
                 return None

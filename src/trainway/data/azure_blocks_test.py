@@ -8,12 +8,13 @@ from urllib.parse import quote
 import pytest
 
 from trainway.data import store_requests
-from trainway.data.azure_blocks import AzureBlocks, Block, Method, block_of
+from trainway.data.azure_address import Method
+from trainway.data.azure_blocks import AzureBlocks, Block, block_of
 from trainway.data.multipart import Part
 from trainway.data.object_store import failure
 from trainway.data.store_requests import RefusedError
 from trainway.data.uri import parse
-from trainway.errors import ConflictError, ForbiddenError, TrainwayError
+from trainway.errors import ConflictError, ForbiddenError, NotFoundError, TrainwayError
 
 DIGEST = hashlib.md5(b"1", usedforsecurity=False).hexdigest()
 UPLOAD, OTHER = "0a0b0c0d" * 3, "ff" * 12
@@ -88,12 +89,12 @@ def test_only_blocks_of_the_upload_are_there() -> None:
 
 
 def test_a_blob_is_sent_and_made() -> None:
-    blocks = Canned("", "", "")
+    blocks = Canned(RefusedError(404, b"<Code>BlobNotFound</Code>"), "", "")
     upload = blocks.begin()
     assert blocks.put(upload, 1, b"1") == DIGEST
     blocks.complete(upload, {2: "0" * 32, 1: DIGEST})
     blocks.abort(upload)
-    sent, made = blocks.asked
+    _, sent, made = blocks.asked
     assert sent.get_header("Content-md5") == "xMpCOKC5I4INzFCab3WEmw=="
     name = Block(upload, 1, DIGEST).name
     assert sent.full_url.endswith(f"&blockid={quote(name, safe='')}")
@@ -111,6 +112,11 @@ def test_an_address_is_signed_anew_before_it_ends(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("trainway.data.azure_blocks.time.monotonic", lambda: float("inf"))
     blocks.put(UPLOAD, 3, b"3")
     assert blocks.signed == ["PUT", "PUT"]
+
+
+def test_a_container_that_is_missing_is_said_before_anything_is_sent() -> None:
+    with pytest.raises(NotFoundError, match="there is no container az://box"):
+        Canned(RefusedError(404, b"<Code>ContainerNotFound</Code>")).begin()
 
 
 def test_parts_of_another_program_are_told() -> None:

@@ -150,7 +150,7 @@ class ObjectStore:
         from trainway.data.part_targets import PartTargets  # noqa: PLC0415 - only to send
 
         if self._targets is None:
-            self._targets = PartTargets(self._store, self._keys)
+            self._targets = PartTargets(self._store, self._keys, _text)
         location = self._location.of(key)
         with self._told(key):
             return self._targets.of(location, lambda error: failure(location, error))
@@ -264,7 +264,7 @@ def _store(location: Location) -> tuple[Any, str, Keys | None]:
     home = str(Path.home())
     if location.scheme in {"s3", "r2"}:
         find = s3_config if location.scheme == "s3" else r2_config
-        config: Any = find(os.environ, home, file_text)
+        config: Any = find(os.environ, home, _text)
         endpoint = config.get("aws_endpoint") or os.environ.get("AWS_ENDPOINT") or ""
         if endpoint.startswith("http://"):
             options["allow_http"] = True
@@ -277,8 +277,7 @@ def _store(location: Location) -> tuple[Any, str, Keys | None]:
     return kind(location.bucket, config=config, client_options=options, **more), "", None
 
 
-def file_text(path: str) -> str | None:
-    """The text of a file of the user; None: there is none that can be read."""
+def _text(path: str) -> str | None:
     try:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError):

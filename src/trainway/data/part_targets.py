@@ -5,16 +5,17 @@ Where there is none obstore sends them, and nobody can go on with what was sent.
 
 import os
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from trainway.data.azure_blocks import SIGNED_FOR_S, AzureBlocks, Method
+from trainway.data import azure_address
+from trainway.data.azure_address import Method
+from trainway.data.azure_blocks import SIGNED_FOR_S, AzureBlocks
 from trainway.data.google_token import GoogleTokens, credentials_of
 from trainway.data.multipart import Parts, S3Parts, signing
-from trainway.data.object_store import file_text
-from trainway.data.profile import az_shared_address, gs_config
+from trainway.data.profile import ReadText, gs_config
 from trainway.data.signature import Keys
 from trainway.data.uri import Location
 from trainway.errors import TrainwayError
@@ -27,9 +28,10 @@ _GOOGLE = "https://storage.googleapis.com"
 class PartTargets:
     """The objects of one bucket; `keys` are those of S3, if they are known."""
 
-    def __init__(self, store: Any, keys: Keys | None) -> None:
+    def __init__(self, store: Any, keys: Keys | None, read: ReadText) -> None:
         self._store = store
         self._keys = keys
+        self._read = read
         self._tokens: GoogleTokens | None = None
 
     def of(self, location: Location, failure: Failure) -> Parts | None:
@@ -45,18 +47,18 @@ class PartTargets:
     def _azure(self, location: Location, failure: Failure) -> Parts | None:
         from obstore.exceptions import BaseError  # noqa: PLC0415 - an extra
 
-        shared = az_shared_address(os.environ, location.bucket, location.key)
-
         def sign(method: Method) -> str:
+            until, name = datetime.now(UTC) + _SIGNED_FOR, location.key
+            found = azure_address.address(os.environ, location.bucket, name, method, until)
+            if found or name != azure_address.plain(name):
+                return found
             try:
-                return self._signed(method, location.key)
-            except (BaseError, ValueError):  # a SAS token signs nothing, and needs no signature
-                if not shared:
-                    raise OSError("the address cannot be signed") from None
-                return shared
+                return self._signed(method, name)
+            except (BaseError, ValueError):
+                raise OSError("the address cannot be signed") from None
 
         try:
-            return AzureBlocks(sign, failure)
+            return AzureBlocks(sign, failure) if sign("PUT") else None
         except OSError:
             return None
 
@@ -76,7 +78,7 @@ class PartTargets:
     def _token(self) -> str:
         """A token of Google; empty: only obstore knows who asks."""
         if self._tokens is None:
-            found = credentials_of(os.environ, str(Path.home()), file_text)
+            found = credentials_of(os.environ, str(Path.home()), self._read)
             if found is None:
                 return ""
             self._tokens = GoogleTokens(found)

@@ -9,7 +9,6 @@ import configparser
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
-from urllib.parse import quote
 
 from trainway.data.signature import Keys
 from trainway.errors import UsageError
@@ -87,19 +86,6 @@ def az_config(environment: Mapping[str, str]) -> dict[str, str]:
     """Where Azure is asked, if somebody says so; the emulator's variables obstore reads itself."""
     endpoint = environment.get("AZURE_STORAGE_ENDPOINT") or environment.get("AZURE_ENDPOINT")
     return {"azure_storage_endpoint": endpoint} if endpoint else {}
-
-
-def az_shared_address(environment: Mapping[str, str], container: str, key: str) -> str:
-    """The address of a blob with a SAS token, which says who asks; empty: there is none."""
-    names = ("AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_SAS_KEY")
-    token = next((environment[name] for name in names if environment.get(name)), "")
-    account = environment.get("AZURE_STORAGE_ACCOUNT_NAME")
-    base = az_config(environment).get("azure_storage_endpoint")
-    if not base and account:
-        base = f"https://{account}.blob.core.windows.net"
-    if not token or not base:
-        return ""
-    return f"{base.rstrip('/')}/{container}/{quote(key, safe='/-_.~')}?{token.lstrip('?')}"
 
 
 def r2_config(environment: Mapping[str, str], home: str, read: ReadText) -> dict[str, str]:

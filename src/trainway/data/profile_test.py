@@ -5,7 +5,6 @@ import pytest
 
 from trainway.data.profile import (
     az_config,
-    az_shared_address,
     gs_config,
     r2_config,
     s3_config,
@@ -149,23 +148,3 @@ def test_with_which_keys_requests_of_our_own_are_signed(
     environment: dict[str, str], config: dict[str, str], found: Keys | None
 ) -> None:
     assert s3_keys(environment, config) == found
-
-
-@pytest.mark.parametrize(
-    ("variables", "address"),
-    [
-        ({}, ""),
-        ({"AZURE_STORAGE_SAS_TOKEN": "?sv=1&sig=s"}, ""),
-        ({"AZURE_STORAGE_ACCOUNT_NAME": "me", "AZURE_STORAGE_ACCOUNT_KEY": "k"}, ""),
-        (
-            {"AZURE_STORAGE_ACCOUNT_NAME": "me", "AZURE_STORAGE_SAS_TOKEN": "?sv=1&sig=s"},
-            "https://me.blob.core.windows.net/box/a%20b/c?sv=1&sig=s",
-        ),
-        (
-            {"AZURE_STORAGE_ENDPOINT": "http://here/me/", "AZURE_STORAGE_SAS_KEY": "sig=s"},
-            "http://here/me/box/a%20b/c?sig=s",
-        ),
-    ],
-)
-def test_a_blob_has_an_address_with_a_sas_token(variables: dict[str, str], address: str) -> None:
-    assert az_shared_address(variables, "box", "a b/c") == address
