@@ -14,6 +14,7 @@ if [ -e "$saved" ]; then
   echo "attempt $TRAINWAY_RESTART_ATTEMPT begins at $(cat "$saved")"
   exit 0
 fi
+echo attempt "$TRAINWAY_RESTART_ATTEMPT" works
 trap 'sleep 1; echo step 7 >"$saved.new"; mv "$saved.new" "$saved"; exit 0' TERM
 while :; do sleep 0.1; done
 """
@@ -36,6 +37,8 @@ def test_a_notice_has_a_job_go_on_elsewhere_from_what_it_has_saved(
     until(lambda: user.phase(job) == "Succeeded", "it does not go on")
 
     assert "attempt 1 begins at step 7" in user.run("jobs", "logs", job)
+    whole = user.run("jobs", "logs", "--all-attempts", job)
+    assert "attempt 0 works" in whole, "the logs of machines that are gone are kept"
     status = user.job(job)["status"]
     (ended,) = status["endedAttempts"]
     assert (ended["reason"], ended["counts"]) == ("Preempted", False)

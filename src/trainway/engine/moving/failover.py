@@ -19,6 +19,7 @@ from trainway.engine.recovery.avoidance import Avoided, avoidances_view, with_fa
 from trainway.engine.recovery.promise import Promise, aim_of, decided, promise_of
 from trainway.engine.recovery.strategy import Loss, Situation, Strategy, Target, target
 from trainway.engine.recovery.uniform_progress import Place
+from trainway.engine.worker_pool.rented_place import place_again
 from trainway.json_types import Json
 
 USUAL_WAIT_S: Final = 300.0
@@ -46,6 +47,11 @@ class Failover:
         """It as the store has it."""
         return json.dumps(asdict(self))
 
+    def here(self, record: JobRecord) -> str:
+        """Where its job is, as it was named; on a cloud the job is in a pool of its own there."""
+        is_known = any(each.backend == record.backend for each in self.places)
+        return record.backend if is_known else place_again(record.backend, record.label_map)
+
     def at(self, place: str) -> Candidate:
         """The job for a place."""
         return next(each for each in self.places if each.backend == place)
@@ -60,7 +66,7 @@ class Failover:
 
     def aim(self, record: JobRecord, now: datetime, *, has_ended: bool = False) -> Target | None:
         """Where the job of a record goes after a loss, by its strategy or its deadline."""
-        here = record.backend
+        here = self.here(record)
         if self.promise is None or self.is_sure_spent:
             return target(self.situation(here, now, has_ended=has_ended))
         places = [each.backend for each in self.places]
@@ -84,7 +90,7 @@ class Failover:
             return self
         places = [each.backend for each in self.places]
         since = "" if record.phase == Phase.RUNNING else self.since or record.created
-        told = (self.promise, record, places, self.avoided, now)
+        told = (self.promise, record, self.here(record), places, self.avoided, now)
         return replace(self, promise=decided(*told, since=since))
 
     def remembering(self, endings: Sequence[Json]) -> "Failover":

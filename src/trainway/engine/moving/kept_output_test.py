@@ -1,11 +1,14 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from trainway.engine.moving.kept_output import put_back, set_aside
 
 
-def test_output_survives_the_removal_of_its_job(tmp_path: Path) -> None:
-    output = tmp_path / "job" / "output"
+@pytest.mark.parametrize("name", ["output", "logs"])
+def test_what_a_job_has_written_survives_its_removal(tmp_path: Path, name: str) -> None:
+    output = tmp_path / "job" / name
     output.mkdir(parents=True)
     (output / "model").write_text("1")
     set_aside(output)

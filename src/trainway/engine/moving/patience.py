@@ -69,7 +69,7 @@ def _left_after_loss_s(live: RecoveredJob) -> float | None:
     has_to_stay = live.record.phase in (Phase.RUNNING, Phase.PAUSED, Phase.STOPPING)
     if found is None or not found.since or has_to_stay or live.record.is_over or found.promise:
         return None
-    look = next_look(found.situation(live.record.backend, now))
+    look = next_look(found.situation(found.here(live.record), now))
     if not look:
         return None
     until = moment(found.since) + timedelta(seconds=max(found.wait_s, _LEAST_WAIT_S))

@@ -90,7 +90,7 @@ class RecoveredJob(MovableJob):
             return self._given_up(change, str(ending_cause(losses[-1])), words)
         now = moment(self.now())
         for each in losses:
-            found = found.lost(self.id, self.record.backend, ending_words(each), now, Loss.LOST)
+            found = found.lost(self.id, found.here(self.record), ending_words(each), now, Loss.LOST)
         if not found.since and self._phase_after(change) != Phase.RUNNING:
             found = replace(found, since=self.now())
         found = found.checked(self.record.with_columns(change.columns), now)
@@ -134,7 +134,7 @@ class RecoveredJob(MovableJob):
         is_certain: bool = True,
     ) -> Change:
         """Its place has ended it; `is_certain`, that nothing of it runs there any more."""
-        loss, here, now = loss_of_end(cause), self.record.backend, moment(self.now())
+        loss, here, now = loss_of_end(cause), found.here(self.record), moment(self.now())
         if loss is Loss.NONE or found.strategy is Strategy.NONE:
             return change
         found = found.lost(self.id, here, words, now, loss)
@@ -147,7 +147,7 @@ class RecoveredJob(MovableJob):
         }
         columns |= {"phase": Phase.PAUSED, "recovery": found.text(), "wanted": ""}
         columns |= {"reason": str(cause), "message": _said(here, aim, words)}
-        back = Candidate(here, (), self.record.handle_data.get("kubeconfig") or ())
+        back = Candidate(self.record.backend, (), self.record.handle_data.get("kubeconfig") or ())
         move = Move(
             Step.LEAVING, found.at(aim.place), back, resumes=True, withdraws=True, at=aim.at,
             abandons=not is_certain, has_ended=is_certain,
@@ -212,9 +212,10 @@ class RecoveredJob(MovableJob):
 
     def impatient(self) -> Change | None:
         """It has not run for too long since its place was lost; None: it does."""
-        found, here = failover_of(self.record), self.record.backend
+        found = failover_of(self.record)
         if found is None or not found.since:
             return None
+        here = found.here(self.record)
         aim = target(found.situation(here, moment(self.now()), is_impatient=True))
         known = found.avoided.get(here)
         words = f"it has not run there since {known.why}" if known else "it does not run there"
@@ -234,9 +235,10 @@ class RecoveredJob(MovableJob):
         aim = None if after.is_sure_spent else after.aim(self.record, now)
         if aim is None:
             return change
-        if self.record.phase != Phase.RUNNING and self.record.backend != aim.place:
+        here = after.here(self.record)
+        if self.record.phase != Phase.RUNNING and here != aim.place:
             why = "it has waited there for longer than its deadline allows"
-            after = after.lost(self.id, self.record.backend, why, now, Loss.LOST)
+            after = after.lost(self.id, here, why, now, Loss.LOST)
             change = Change({"recovery": after.text()})
         why = _of_deadline(is_behind=after.is_behind)
         return self._with_move(change, after, aim, "", why=why)

@@ -11,7 +11,9 @@ from trainway.engine.recovery.strategy import Strategy
 from trainway.engine.submission import Submission
 from trainway.engine.times import time_text
 from trainway.engine.worker_pool.assignment import is_for_workers
+from trainway.engine.worker_pool.rented_place import place_again
 from trainway.errors import UsageError
+from trainway.families.table import family_of
 from trainway.json_types import Json
 
 _HINT = "give a later deadline, or less work"
@@ -24,6 +26,8 @@ def recovery_of(
     promise = _promise(submission, now)
     if submission.recovery_strategy is None and promise is None:
         return None
+    if promise is None or not promise.rents:
+        place = place_again(place, submission.labels)  # its machines are rented anew each time
     here = Candidate(place, objects, tuple(submission.kubeconfig), dict(submission.environ))
     places = [here, *(Candidate(**each) for each in submission.candidates)]
     if promise is not None:
@@ -75,6 +79,8 @@ def _promise(submission: Submission, now: datetime) -> Promise | None:
     promise = Promise(time_text(at), submission.work, time_text(now), stage=submission.stage)
     if is_for_workers(submission.backend) and is_for_workers(submission.sure):
         promise = replace(promise, start_s=RENTED_START_S, rents=True)
+    elif family_of(submission.sure).rents:
+        promise = replace(promise, start_s=RENTED_START_S)
     left = (at - now).total_seconds()
     if left <= 0:
         raise UsageError("the deadline is over", field=field, hint=_HINT)

@@ -21,7 +21,9 @@ def resubmitted(
     found = failover_of(record)
     if found is None:
         return submission
-    others = [asdict(each) for each in found.places if each.backend != record.backend]
+    is_rented = found.promise is not None and found.promise.rents  # both of its pools are gone
+    places = () if is_rented else found.places
+    others = [asdict(each) for each in places if each.backend != found.here(record)]
     wait = None if found.wait_s == USUAL_WAIT_S else found.wait_s
     kept = replace(
         submission, candidates=others, recovery_strategy=str(found.strategy), max_wait=wait

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from typing import Final
 
+from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.base import AgentStartError
 from trainway.backends.capabilities import KeepsOutput
 from trainway.engine.live import LiveJob
@@ -38,10 +39,15 @@ async def withdraw(live: LiveJob, move: Move) -> None:
         await backend.delete(handle)
         return
     output = backend.output(handle)
-    await asyncio.to_thread(set_aside, output)
+    counts_on = not move.anew or bool(move.taken)
+    # Logs are named by their attempts, so those of one that begins with the first would be mixed.
+    kept = [output, *([JobDir(output.parent).logs] if counts_on else [])]
+    for folder in kept:
+        await asyncio.to_thread(set_aside, folder)
     await backend.delete(handle)
-    await asyncio.to_thread(put_back, output)
-    if not move.anew or move.taken:
+    for folder in kept:
+        await asyncio.to_thread(put_back, folder)
+    if counts_on:
         status, now = attempts_so_far(live.record), live.now()
         await asyncio.to_thread(keep_attempts, output.parent, status, now)
 

@@ -88,22 +88,23 @@ def promise_of(data: Any) -> Promise | None:
 def decided(
     promise: Promise,
     record: JobRecord,
+    here: str,
     places: Sequence[str],
     avoided: Avoidances,
     now: datetime,
     since: str = "",
 ) -> Promise:
-    """The promise with where its job should be now; `places` end with the sure one.
+    """The promise with where its job should be now; it is `here`, and `places` end with the sure.
 
     `since` is when it came to where it is, if it does not run there yet.
     """
     *cheap, sure = places
     done, runs = _done_s(promise, record, now), record.phase == Phase.RUNNING
-    is_sure = record.backend == sure
+    is_sure = here == sure
     is_cheap = not is_sure and (runs or _is_made(promise, since, now))
-    others = [place for place in cheap if place != record.backend]
+    others = [place for place in cheap if place != here]
     # One that waits at a cheap place, which has not lost it, has no other one either.
-    may_leave = is_sure or _is_lost(avoided, record.backend, now)
+    may_leave = is_sure or _is_lost(avoided, here, now)
     standing = Standing(
         elapsed=(now - moment(promise.began)).total_seconds(),
         progress=done,

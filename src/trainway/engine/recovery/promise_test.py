@@ -77,7 +77,7 @@ def test_where_a_deadline_has_a_job_run(case: Case) -> None:
         id="i", name="demo", namespace="default", kind="JobSet", backend=case.here,
         phase=case.phase, **columns,
     )  # fmt: skip
-    found = decided(PROMISE, record, PLACES, case.avoided, NOW)
+    found = decided(PROMISE, record, record.backend, PLACES, case.avoided, NOW)
     assert found.place is case.place
     aim = aim_of(found, case.here, PLACES, case.avoided, NOW, has_ended=case.has_ended)
     assert aim == case.aim
@@ -95,7 +95,7 @@ def test_machines_that_are_being_made_are_a_place_for_as_long_as_a_start_takes(
         id="i", name="demo", namespace="default", kind="JobSet", backend="a", phase=Phase.QUEUED
     )
     since = time_text(NOW - timedelta(minutes=minutes))
-    assert decided(promise, record, PLACES, {}, NOW, since).place is place
+    assert decided(promise, record, record.backend, PLACES, {}, NOW, since).place is place
 
 
 def test_what_is_shown_of_a_deadline() -> None:
@@ -115,7 +115,9 @@ def test_a_task_counts_what_was_done_before_it() -> None:
         id="i", name="demo", namespace="default", kind="JobSet", backend="a",
         phase=Phase.RUNNING, **stored({"observed": {RUNS: [run]}, "progress": NOTHING}),
     )  # fmt: skip
-    assert decided(task, record, PLACES, {}, NOW).done_s == 2 * 4500  # of its own no more
+    assert (
+        decided(task, record, record.backend, PLACES, {}, NOW).done_s == 2 * 4500
+    )  # of its own no more
     told = record.with_columns({"progress": HALF})
-    assert decided(task, told, PLACES, {}, NOW).done_s == 1.5 * 4500
+    assert decided(task, told, told.backend, PLACES, {}, NOW).done_s == 1.5 * 4500
     assert promise_of(json.loads(json.dumps(asdict(task)))) == task

@@ -1,7 +1,8 @@
-"""The two pools of a job with a deadline on a cloud: spot machines, and the same on demand.
+"""The two pools of jobs with a deadline on a cloud: spot machines, and the same on demand.
 
 To the policy of deadlines they are two places, one cheap and one sure. A pool without a job has no
-workers, so only the one costs something that the job is at. Pure.
+workers, so only the one costs something that a job is at. Where the job may go to places of its
+owner too, these and the cloud are the places, and there is one pool. Pure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from trainway.engine.worker_pool.job_pool import pool_for
 from trainway.engine.worker_pool.machines import Machines
 from trainway.engine.worker_pool.request import NewPool
 from trainway.errors import UsageError
+from trainway.families.table import family_of
 
 _SURE: Final = "sure"
 _SPOT: Final = "use_spot"
@@ -24,7 +26,16 @@ _SEVERAL: Final = ("any_of", "ordered")
 def pools_for(submission: Submission, name: str, jobs: int, machines: Machines) -> list[NewPool]:
     """The pools on whose workers a submission runs, the one where it begins first."""
     pool = pool_for(submission, name, jobs, machines)
-    if submission.deadline is None or submission.is_run:
+    others = [str(each["backend"]) for each in submission.candidates]
+    if submission.deadline is None:
+        return [pool]
+    if others and all(family_of(place).rents for place in others):
+        raise UsageError(
+            "a deadline is kept on one cloud, by its spot machines and the same on demand",
+            field="options.deadline",
+            hint="write --on cloud --use-spot, which chooses between all clouds by itself",
+        )
+    if others:
         return [pool]
     if not _is_spot(pool.resources):
         raise UsageError(

@@ -90,6 +90,31 @@ def test_a_deadline_without_spot_machines_has_nothing_to_choose() -> None:
     assert "--use-spot" in (caught.value.hint or "")
 
 
+def test_jobs_of_a_run_share_both_pools() -> None:
+    options: Json = {"deadline": "2026-11-20T00:00:00Z", "work": 1.0, "num_jobs": 3, "parallel": 2}
+    submission = Submission([task(cpus=2)], backend="aws", **options)
+    pools = pools_for(submission, "for-x", 3, Machines(1, {"use_spot": True}))
+    assert [pool.size().most for pool in pools] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [(["gcp"], "a deadline is kept on one cloud"), (["ssh/lab"], ""), (["gcp", "ssh/lab"], "")],
+)
+def test_a_deadline_with_other_places(others: list[str], expected: str) -> None:
+    submission = Submission(
+        [task(cpus=2)], backend="aws", deadline="2026-11-20T00:00:00Z", work=1,
+        candidates=[{"backend": place, "objects": []} for place in others],
+    )  # fmt: skip
+    if expected:
+        with pytest.raises(UsageError, match=expected) as caught:
+            pools_for(submission, "for-x", 1, Machines(1, {}))
+        assert "--on cloud" in (caught.value.hint or "")
+    else:
+        (pool,) = pools_for(submission, "for-x", 1, Machines(1, {}))
+        assert not pool.size().insists
+
+
 @pytest.mark.parametrize(
     ("backend", "recovery", "expected"),
     [

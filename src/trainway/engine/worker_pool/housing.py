@@ -30,6 +30,7 @@ from trainway.engine.worker_pool.job_pool import as_spot, machines_of_task, pool
 from trainway.engine.worker_pool.machines import Machines, machines_of
 from trainway.engine.worker_pool.pools import WorkerPools
 from trainway.engine.worker_pool.rented_place import place_label
+from trainway.errors import UsageError
 from trainway.families.builtin import WORKERS
 from trainway.families.table import family_of
 
@@ -83,6 +84,12 @@ class Housing:
         job = replace(job, prefer=job.prefer or Prefer.ORDER)
         if job.candidates:
             return job
+        if job.deadline is not None:
+            raise UsageError(
+                f"a pipeline or a search that runs on {job.backend} alone cannot keep a deadline",
+                field="options.deadline",
+                hint="add a place of your own to --on, or leave out the deadline",
+            )
         await self.offer(job)
         return replace(job, labels={**job.labels, **place_label(job.backend)})
 

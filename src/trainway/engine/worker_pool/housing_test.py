@@ -128,8 +128,8 @@ def test_a_trainjob_has_machines_for_as_long_as_it_runs(world: CloudWorld) -> No
         (pool,) = world.engine.worker_pools.all()
         assert (pool["spec"]["infra"], pool["spec"]["nodes"]) == ("aws", 2)
         assert pool["spec"]["resources"]["accelerators"] == "H100:8"
-        told = "waits for its machines"
-        await world.until(job_id, lambda job: job["status"]["message"].startswith(told))
+        said = "waits for its machines"
+        await world.until(job_id, lambda job: job["status"]["message"].startswith(said))
         await world.set_up()
         place = world.found[await world.place_of(job_id)]
         await world.until_cluster(lambda: job_id in place.jobs)
