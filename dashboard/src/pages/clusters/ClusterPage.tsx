@@ -8,7 +8,8 @@ import { Loading } from "../../components/Loading";
 import { Moment } from "../../components/Moment";
 import { PageFrame } from "../../components/PageFrame";
 import { clusterJobsQuery, clusterQuery, type Cluster } from "../../data/clusters";
-import { autostopText, resourcesText } from "./cluster";
+import { useNow } from "../../components/useNow";
+import { autostopText, clusterCost, machinesText, refusals, resourcesText } from "./cluster";
 import { ClusterActions } from "./ClusterActions";
 import { ClusterQueue } from "./ClusterQueue";
 import { ClusterState } from "./ClusterState";
@@ -62,6 +63,8 @@ export default function ClusterPage() {
 
 function Facts({ cluster }: { cluster: Cluster }) {
   const { metadata, spec, status } = cluster;
+  const now = useNow();
+  const tried = refusals(cluster);
   return (
     <FactList
       facts={[
@@ -69,6 +72,9 @@ function Facts({ cluster }: { cluster: Cluster }) {
         ["Runs on", spec.infra],
         ["Nodes", spec.nodes],
         ["Each node has", resourcesText(cluster)],
+        ["Rented machines", machinesText(cluster)],
+        ["Cost", clusterCost(cluster, now)],
+        ["Refused before", tried.length > 0 && tried.map((line) => <div key={line}>{line}</div>)],
         ["Stops", autostopText(spec.autostop)],
         ["Launched", <Moment key="launched" time={metadata.creationTimestamp} />],
         ["Folder", status.directory && <code>{status.directory}</code>],

@@ -7,14 +7,26 @@ import { Loading } from "../../components/Loading";
 import { Moment } from "../../components/Moment";
 import { PageFrame } from "../../components/PageFrame";
 import { clustersQuery, type Cluster } from "../../data/clusters";
-import { autostopText, resourcesText } from "./cluster";
+import { useNow } from "../../components/useNow";
+import { autostopText, clusterCost, resourcesText } from "./cluster";
 import { ClusterState } from "./ClusterState";
 import { WorkerPools } from "./WorkerPools";
 
-const COLUMNS = ["Name", "State", "Runs on", "Nodes", "Each node has", "Active jobs", "Stops", "Launched"];
+const COLUMNS = [
+  "Name",
+  "State",
+  "Runs on",
+  "Nodes",
+  "Each node has",
+  "Active jobs",
+  "Cost",
+  "Stops",
+  "Launched",
+];
 
 export default function ClustersPage() {
   const { data, error, refetch } = useQuery(clustersQuery);
+  const now = useNow();
   return (
     <PageFrame title="Clusters">
       {error && (
@@ -34,14 +46,20 @@ export default function ClustersPage() {
         </EmptyPage>
       )}
       {data && data.length > 0 && (
-        <DataTable label="Clusters" columns={COLUMNS} numbers={[3, 5]} rows={data.map(row)} />
+        <DataTable
+          label="Clusters"
+          columns={COLUMNS}
+          numbers={[3, 5]}
+          rows={data.map((each) => row(each, now))}
+        />
       )}
       <WorkerPools />
     </PageFrame>
   );
 }
 
-function row({ metadata, spec, status }: Cluster): readonly [string, ...React.ReactNode[]] {
+function row(cluster: Cluster, now: number): readonly [string, ...React.ReactNode[]] {
+  const { metadata, spec, status } = cluster;
   return [
     metadata.id,
     <Link key="name" to="/clusters/$cluster" params={{ cluster: metadata.name }} className="tw-link">
@@ -53,8 +71,9 @@ function row({ metadata, spec, status }: Cluster): readonly [string, ...React.Re
     </>,
     spec.infra,
     spec.nodes,
-    resourcesText({ metadata, spec, status } as Cluster),
+    resourcesText(cluster),
     status.activeJobs,
+    clusterCost(cluster, now) || "–",
     autostopText(spec.autostop),
     <Moment key="launched" time={metadata.creationTimestamp} />,
   ];

@@ -1,5 +1,6 @@
 /** What there is to say about a cluster and its queue. Pure. */
 import { amountText } from "../../components/amounts";
+import { costText } from "../../components/cost";
 import { count, duration } from "../../components/format";
 import { isOver } from "../../components/phases";
 import type { Autostop, Cluster, ClusterJob } from "../../data/clusters";
@@ -12,6 +13,30 @@ export function resourcesText(cluster: Cluster): string {
   if (accelerators) parts.push(accelerators);
   else if (gpus > 0) parts.push(count(gpus, "GPU"));
   return parts.join(", ");
+}
+
+/** What it has cost, and may cost; empty: nobody knows what it costs, and it may cost anything. */
+export function clusterCost({ status }: Cluster, now: number): string {
+  const isKnown = status.cost !== null && status.cost !== undefined;
+  if (!isKnown && !status.budget) return "";
+  return costText(status, status.budget, now);
+}
+
+/** Which machines are rented for it: `p5.48xlarge, spot machines`; empty: none are. */
+export function machinesText({ status }: Cluster): string {
+  if (!status.rental) return "";
+  return `${status.rental.instanceType}, ${status.rental.spot ? "spot machines" : "on demand"}`;
+}
+
+const SHOWN = 5;
+
+/** What clouds have refused before, the latest first: `aws/us-east-1 p5.48xlarge: no capacity`. */
+export function refusals({ status }: Cluster): string[] {
+  const history = status.rental?.history ?? [];
+  return history
+    .slice(-SHOWN)
+    .reverse()
+    .map(({ infra, instanceType, error }) => `${infra} ${instanceType}: ${error}`);
 }
 
 /** When it stops by itself: `after 30 min without a job`. */

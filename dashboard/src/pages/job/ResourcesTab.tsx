@@ -1,10 +1,10 @@
 import { Alert } from "@patternfly/react-core/dist/dynamic/components/Alert";
 import { Title } from "@patternfly/react-core/dist/dynamic/components/Title";
 import { useQuery } from "@tanstack/react-query";
+import { costText } from "../../components/cost";
 import { figure } from "../../components/format";
 import { Loading } from "../../components/Loading";
 import { useNow } from "../../components/useNow";
-import { costText } from "./cost";
 import { compiledQuery } from "../../data/jobQueries";
 import type { JobProps } from "./jobProps";
 import { requestText, roleRequests } from "./requests";

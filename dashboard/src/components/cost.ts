@@ -1,5 +1,5 @@
-/** What a job has cost, in a sentence. Pure: the present moment comes in from outside. */
-import { money } from "../../components/format";
+/** What a job or a cluster has cost, in a sentence. Pure: the present moment comes in from outside. */
+import { money } from "./format";
 
 interface Usage {
   cost?: number | null;
