@@ -128,7 +128,8 @@ class Registry:
             raise NotFoundError(
                 f"there is no backend {name!r}{asked}",
                 field="options.backend",
-                hint=f"there are: {', '.join(self.names())}",
+                hint=f"there are: {', '.join(self.names())}, and clouds: {', '.join(CLOUDS)}; "
+                "a pool of hosts is ssh/POOL, and a Slurm cluster is slurm/CLUSTER",
             )
         module, _, attribute = family.backend.partition(":")
         try:

@@ -22,7 +22,10 @@ def test_a_backend_is_made_once(registry: Registry) -> None:
 def test_an_unknown_name_is_answered_with_the_known_ones(registry: Registry) -> None:
     with pytest.raises(NotFoundError, match="no backend 'moon'") as caught:
         registry.get("moon")
-    assert caught.value.hint == "there are: local, k8s, ssh, slurm, cluster, worker-pool"
+    hint = caught.value.hint or ""
+    assert hint.startswith("there are: local, k8s, ssh, slurm, cluster, worker-pool, and clouds: ")
+    assert "aws" in hint
+    assert "ssh/POOL" in hint
 
 
 def test_a_family_has_a_backend_for_each_place_and_kubeconfig(registry: Registry) -> None:

@@ -71,8 +71,10 @@ class App(LazyGroup):
             echo(error.format_message() + "\n")
             return 0
         except click.UsageError as error:
+            from trainway.cli.wrong_command import message_of  # noqa: PLC0415 - for a mistake alone
+
             command = error.ctx.command_path if error.ctx else "trainway"
-            return _fail(error.format_message(), f"see {command} --help", error.exit_code)
+            return _fail(message_of(error), f"see {command} --help", error.exit_code)
         except click.ClickException as error:
             return _fail(error.format_message(), None, error.exit_code)
         except RefusedError as error:

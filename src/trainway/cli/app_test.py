@@ -37,7 +37,11 @@ def test_every_command_has_its_module(name: str) -> None:
             ["runtimes", "show"],
             "error: Missing argument 'NAME'.\nhint: see trainway runtimes show --help",
         ),
-        (["runtimes", "zzz"], "error: No such command 'zzz'.\nhint: see trainway runtimes --help"),
+        (["runtimes", "zzz"], 'error: no command "zzz"\nhint: see trainway runtimes --help'),
+        (
+            ["runtimes", "get"],
+            'error: no command "get"; did you mean "show"?\nhint: see trainway runtimes --help',
+        ),
         (["explain", "-f", "-", "-f", "-"], "error: stdin (-f -) can be read only once"),
     ],
 )

@@ -29,16 +29,3 @@ class LazyGroup(click.Group):
         command = getattr(import_module(module), attribute or "command")
         assert isinstance(command, click.Command)  # noqa: S101 - tells the type checker
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one may have been meant."""
-        name = args[0]
-        if name not in self._modules and not name.startswith("-"):
-            from trainway.schema.validation import closest  # noqa: PLC0415 - slow, for a typo alone
-
-            meant = closest(name, self._modules)
-            hint = f'; did you mean "{meant}"?' if meant else ""
-            raise click.UsageError(f'no command "{name}"{hint}', ctx)
-        return super().resolve_command(ctx, args)

@@ -157,7 +157,8 @@ def _part_gpus(options: dict[str, Any]) -> None:
         value, number = options["gpus"], count or 1
         raise click.BadParameter(
             f"{value!r} names a type of GPU, and this command takes only a number: --gpus "
-            f"{number}. Tasks and clusters accept types: trainway launch --gpus {value}",
+            f"{number}. Rented machines, tasks and clusters accept types: --on cloud --gpus "
+            f"{value}, or trainway launch --gpus {value}",
             ctx=click.get_current_context(),
             param_hint="'--gpus'",
         )

@@ -48,7 +48,10 @@ def select(source: Source, location: Location, patterns: Patterns | None = None)
         if patterns.match(name):
             files.append(Selected(name, entry))
     if not is_there:
-        raise NotFoundError(f"there is nothing at {location}", hint="look with: trainway data ls")
+        raise NotFoundError(
+            f"there is nothing at {location}",
+            hint="list what there is in the folder above: trainway data ls URI",
+        )
     return Selection(tuple(files), is_file=False)
 
 

@@ -283,6 +283,11 @@ def _the_job(objects: Iterable[Json]) -> Json:
             f"{obj['kind']}/{(obj.get('metadata') or {}).get('name')}" for obj in jobs
         )
         raise InvalidError([f"more than one job: {found}"], hint="submit them one at a time")
+    versions = {kind: api for api, kind in JOB_TYPES}
+    for api, kind in map(type_of, objects):
+        if kind in versions:
+            wanted = f"a {kind} has {versions[kind]}"
+            raise InvalidError([f'apiVersion: Unsupported value: "{api}": {wanted}'])
     found = ", ".join(sorted({str(obj.get("kind")) for obj in objects})) or "nothing"
     raise InvalidError(
         [f"there is no job among the objects, only {found}"], hint=f"a job is one of {kinds}"

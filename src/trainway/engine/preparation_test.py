@@ -111,6 +111,10 @@ def test_other_objects_are_left_out_with_a_warning() -> None:
     [
         ([], "there is no job among the objects, only nothing"),
         ([CONFIG], "there is no job among the objects, only ConfigMap"),
+        (
+            [CONFIG, {**jobset(), "apiVersion": "v9"}],
+            'apiVersion: Unsupported value: "v9": a JobSet has jobset.x-k8s.io/v1alpha2',
+        ),
         ([jobset("a"), jobset("b")], "more than one job: JobSet/a, JobSet/b"),
         ([trainjob(managedBy="kueue.x-k8s.io/multikueue")], "belongs to another controller"),
         ([{**jobset(), "metadata": "x"}], "metadata"),

@@ -105,9 +105,23 @@ def _no_file(name: str) -> str:
     raise UsageError(f"@{name}: the values of --param cannot be in a file")
 
 
+def _is_range(text: str) -> bool:
+    """Whether a single value is a range, or was meant as one: it has two numbers at its end."""
+    parts = text.split(":")
+    return parts[0] in KINDS or (len(parts) in (2, 3) and all(map(_is_number, parts[-2:])))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _space(name: str, values: Sequence[str]) -> Json:
     text = values[0]
-    if len(values) > 1 or text.partition(":")[0] not in KINDS:
+    if len(values) > 1 or not _is_range(text):
         return {"categorical": {"choices": list(values)}}
     found = interval(name, text)
     limits: dict[str, Any] = {"min": f"{found.low!r}", "max": f"{found.high!r}"}

@@ -34,6 +34,8 @@ class Case:
         Case("8,16,32", {"categorical": {"choices": ["8", "16", "32"]}}),
         Case("adam", {"categorical": {"choices": ["adam"]}}),
         Case("http://a:1", {"categorical": {"choices": ["http://a:1"]}}),
+        Case("localhost:80", {"categorical": {"choices": ["localhost:80"]}}),
+        Case("1:2,2:1", {"categorical": {"choices": ["1:2", "2:1"]}}),
         Case("log:1e-5:.1", {"logUniform": {"min": "1e-05", "max": "0.1"}}),
         Case("uniform:-1:2", {"uniform": {"min": "-1.0", "max": "2.0"}}),
         Case("int:2:8", {"uniform": {"min": "2", "max": "8", "type": "Int"}}),
@@ -111,3 +113,10 @@ def test_an_optimizationjob_is_its_trial_and_its_search() -> None:
     wrong = JOB.replace("median", "often")
     with pytest.raises(InvalidError, match=r'OptimizationJob/demo: metadata.*"often"'):
         in_manifest(wrong, "job.yaml", Wishes())
+
+
+@pytest.mark.parametrize("text", ["logg:1e-3:1", "1e-3:1", "log:1:1e-3", "uniform:1"])
+def test_a_range_that_is_misspelt_is_not_tried_as_a_value(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a range of values for lr") as caught:
+        search_of(SearchOptions([f"lr={text}"], "loss"))
+    assert "log:1e-5:1e-1" in (caught.value.hint or "")

@@ -57,14 +57,26 @@ def checked_objects(objects: Sequence[Json], source: str, wishes: Wishes) -> lis
     """The objects with what is asked for; there must be one job among them."""
     jobs = [item for item in objects if item.get("kind") in JOB_KINDS]
     if not jobs:
-        hint = f"one of {', '.join(JOB_KINDS)} is needed"
-        raise UsageError(f"{source}: it contains no job", hint=hint)
+        raise _without_job(objects, source)
     if len(jobs) > 1:
         names = ", ".join(str((job.get("metadata") or {}).get("name")) for job in jobs)
         raise UsageError(
             f"{source}: it contains {len(jobs)} jobs: {names}", hint="submit one file for each job"
         )
     return with_wishes(objects, _named_for_secrets(jobs[0], wishes))
+
+
+def _without_job(objects: Sequence[Json], source: str) -> UsageError:
+    from trainway.schema.validation import closest  # noqa: PLC0415 - slow, for a mistake alone
+
+    kinds = sorted({str(item["kind"]) for item in objects if item.get("kind")})
+    meant = next(filter(None, (closest(kind, JOB_KINDS) for kind in kinds)), None)
+    only = f", only {', '.join(kinds)}" if kinds else ""
+    asked = f'; did you mean "{meant}"?' if meant else ""
+    return UsageError(
+        f"{source}: it contains no job{only}{asked}",
+        hint=f"one of {', '.join(JOB_KINDS)} is needed, or a task, which has a `run`",
+    )
 
 
 def _named_for_secrets(job: Json, wishes: Wishes) -> Wishes:
@@ -137,6 +149,11 @@ def program_objects(program: str, args: Sequence[str], wishes: Wishes) -> list[J
                 hint="write a task file with this command as its `run` and a `workdir`",
             )
         return command_objects([*_started(path), *args], _named(wishes, path.stem))
+    if path.is_dir():
+        raise UsageError(
+            f"{program} is a folder, and Trainway runs one file at a time",
+            hint=f"name a file in it, or check all of them: trainway validate -f {program}",
+        )
     if not wishes.travels and which(program) is None:
         raise UsageError(
             f"there is neither a file nor a program called {program!r}",

@@ -74,12 +74,13 @@ class ConfiguredClusters:
 
     def _unknown(self, name: str, known: Mapping[str, ConfiguredCluster]) -> NotFoundError:
         meant = closest(name, list(known))
-        there = ", ".join(f"{FAMILY}/{each}" for each in known) or "none"
+        there = ", ".join(f"{FAMILY}/{each}" for each in known)
+        example = f"name its login node in the first: clusters: {{{name}: {{login: HOST}}}}"
         return NotFoundError(
             f"there is no cluster {name!r} in {self._home / configuration.FILE} or ~/.slurm/config"
             + (f'; did you mean "{meant}"?' if meant else ""),
             field="options.backend",
-            hint=f"clusters: {there}",
+            hint=f"clusters: {there}" if there else example,
         )
 
 

@@ -54,3 +54,10 @@ def test_what_cannot_be_meant_is_said(
 ) -> None:
     with pytest.raises(error, match=said.replace("?", r"\?")):
         clusters(tmp_path, text).find(target)
+
+
+def test_a_name_where_there_is_no_cluster_is_answered_with_how_to_have_one(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no cluster 'hpc'") as caught:
+        clusters(tmp_path, "").find("hpc")
+    assert caught.value.hint is not None
+    assert caught.value.hint.endswith("clusters: {hpc: {login: HOST}}")

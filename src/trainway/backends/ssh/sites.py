@@ -69,18 +69,22 @@ def _only(pools: Iterable[HostPool]) -> HostPool:
         raise UsageError(
             "no pool of hosts is configured",
             hint="name a host of ~/.ssh/config (--on ssh/HOST), or write pools into "
-            "~/.trainway/config.yaml: pools: {lab: {hosts: [a1, a2]}}",
+            f"~/.trainway/config.yaml: {_example('lab')}",
         )
     names = ", ".join(f"{FAMILY}/{pool.name}" for pool in found)
     raise UsageError(f"there are {len(found)} pools of hosts", hint=f"name one: {names}")
 
 
+def _example(pool: str) -> str:
+    return f"pools: {{{pool}: {{hosts: [a1, a2]}}}}"
+
+
 def _unknown(target: str, pools: Sequence[str], hosts: Sequence[str], home: Path) -> NotFoundError:
     meant = closest(target, [*pools, *hosts])
-    known = ", ".join(f"{FAMILY}/{name}" for name in pools) or "none"
+    known = ", ".join(f"{FAMILY}/{name}" for name in pools)
     return NotFoundError(
         f"there is no pool {target!r} in {home / configuration.FILE}, and no host of that name in "
         "~/.ssh/config" + (f'; did you mean "{meant}"?' if meant else ""),
         field="options.backend",
-        hint=f"pools: {known}",
+        hint=f"pools: {known}" if known else f"name its hosts there: {_example(target)}",
     )

@@ -43,9 +43,13 @@ def test_among_several_one_must_be_named(tmp_path: Path) -> None:
 
 
 def test_where_there_is_none_it_is_said_how_to_have_one(tmp_path: Path) -> None:
+    found = sites(tmp_path)
     with pytest.raises(UsageError, match="no pool of hosts is configured") as caught:
-        sites(tmp_path).find("")
+        found.find("")
     assert "pools: {lab: {hosts: [a1, a2]}}" in (caught.value.hint or "")
+    with pytest.raises(NotFoundError, match="no pool 'den'") as unknown:
+        found.find("den")
+    assert unknown.value.hint == "name its hosts there: pools: {den: {hosts: [a1, a2]}}"
 
 
 def test_an_unknown_name_is_answered_with_what_may_have_been_meant(tmp_path: Path) -> None:

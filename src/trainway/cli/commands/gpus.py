@@ -80,9 +80,9 @@ def _offers(text: str, cloud: str | None, output: str, *, all_regions: bool) -> 
         found = accelerator_offers(catalog, wanted.name, count, cloud, all_regions=all_regions)
         if not found:
             meant = closest(wanted.name, catalog.accelerators())
-            hint = (
-                f"Did you mean {meant}?" if meant and meant.lower() != wanted.name.lower() else None
-            )
+            hint = f"Did you mean {meant}?" if meant else None
+            if meant and meant.lower() == wanted.name.lower():
+                hint = f"trainway gpus show {meant} lists what there is"
             where = f" of {cloud}" if cloud else ""
             raise NotFoundError(f"the catalog has no offer{where} with {text}", hint=hint)
     if output == "json":

@@ -127,6 +127,7 @@ def test_gpus_are_listed_and_shown() -> None:
     missing = invoke("gpus", "show", "A10")
     assert missing.exit_code == 3
     assert "Did you mean A100?" in missing.stderr
+    assert "hint: trainway gpus show A100 lists what" in invoke("gpus", "show", "A100:9").stderr
 
 
 def test_own_machines_stand_beside_clouds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

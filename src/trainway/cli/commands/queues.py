@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from trainway.cli.completions import complete_queues
+from trainway.cli.completions import complete_files, complete_queues
 from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
 from trainway.cli.job_text import utc_now
@@ -65,21 +65,21 @@ def show(name: str, output: str) -> None:
 
 
 @command.command("apply", help=_APPLY)
+@click.argument("files", metavar="[FILE]...", nargs=-1, shell_complete=complete_files)
 @click.option(
     "-f",
     "--filename",
     "filenames",
     metavar="FILE",
     multiple=True,
-    required=True,
     help="A file of queues (kind: Queue), a folder of such files, or - for stdin. May be given"
     " several times.",
 )
-def apply(filenames: tuple[str, ...]) -> None:
+def apply(files: tuple[str, ...], filenames: tuple[str, ...]) -> None:
     """Make queues, or change those that exist."""
-    from trainway.cli.reading import read_inputs  # noqa: PLC0415 - only to apply
+    from trainway.cli.reading import chosen, read_inputs  # noqa: PLC0415 - only to apply
 
-    inputs = read_inputs(filenames)
+    inputs = read_inputs(chosen(filenames, files))
     rest = _connected()
     known = {queue["metadata"]["name"] for queue in rest.queues()}
     for given in inputs:

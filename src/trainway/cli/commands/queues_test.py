@@ -63,13 +63,16 @@ def test_list_and_show_tell_how_queues_stand(transport: _Transport) -> None:
     assert transport.asked[-1] == ("GET", "/queues/team")
 
 
-def test_apply_sends_each_queue_of_a_file(transport: _Transport, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", [["-f"], []])
+def test_apply_sends_each_queue_of_a_file(
+    transport: _Transport, tmp_path: Path, option: list[str]
+) -> None:
     file = tmp_path / "q.yaml"
     file.write_text(
         "apiVersion: trainway.dev/v1\nkind: Queue\nmetadata: {name: team}\n"
         "---\napiVersion: trainway.dev/v1\nkind: Queue\nmetadata: {name: other}\n"
     )
-    result = invoke("queues", "apply", "-f", str(file))
+    result = invoke("queues", "apply", *option, str(file))
     assert result.output == "team changed\nteam changed\n"  # what the server says it is called
     assert transport.asked[-2:] == [("PUT", "/queues/team"), ("PUT", "/queues/other")]
     assert transport.body["metadata"] == {"name": "other"}

@@ -63,6 +63,13 @@ def fake(training_folder: Path) -> Iterator[FakeServer]:
                 "hint: trainway runs manifests (.yaml, .yml, .json), scripts and commands"
             ),
         ),
+        (
+            ["/"],
+            (
+                "error: / is a folder, and Trainway runs one file at a time\n"
+                "hint: name a file in it, or check all of them: trainway validate -f /"
+            ),
+        ),
         (["train.txt"], "error: train.txt cannot be executed\nhint: chmod +x train.txt"),
         (
             ["--on", "ssh/lab", "./train.txt"],
@@ -83,8 +90,9 @@ def fake(training_folder: Path) -> Iterator[FakeServer]:
             ["--gpus", "A100:8", "a.yaml"],
             (
                 "error: Invalid value for '--gpus': 'A100:8' names a type of GPU, and this "
-                "command takes only a number: --gpus 8. Tasks and clusters accept types: "
-                "trainway launch --gpus A100:8\nhint: see trainway run --help"
+                "command takes only a number: --gpus 8. Rented machines, tasks and clusters "
+                "accept types: --on cloud --gpus A100:8, or trainway launch --gpus A100:8\n"
+                "hint: see trainway run --help"
             ),
         ),
         (["--env", "=1", "a.yaml"], "error: --env =1: the name is missing"),
