@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from trainway.agent.base.directory import Directory
 
 NAME = "sick-nodes.json"
+_EXCLUDE = re.compile(r"^#SBATCH --exclude=(.*)$", re.MULTILINE)
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
 
 
@@ -42,6 +43,12 @@ def add_sick_node(directory: Directory, node: str, why: str) -> None:
     """Note one more, durably."""
     known = {**sick_nodes(directory), node: why}
     directory.replace(NAME, json.dumps(known).encode(), durable=True)
+
+
+def excluded_in(script: str) -> frozenset[str]:
+    """The nodes that a batch script names one by one as those that it must not get. Pure."""
+    found = _EXCLUDE.findall(script)
+    return only_nodes(found[-1].split(",") if found else ())
 
 
 def excluding(excluded: str, nodes: Iterable[str]) -> str:

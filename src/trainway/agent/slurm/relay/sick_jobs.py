@@ -8,11 +8,11 @@ himself. Other jobs may have been waiting when the server set a node aside: they
 
 from __future__ import annotations
 
-from trainway.agent.slurm.files.job_files import RUN
+from trainway.agent.slurm.files.job_files import RUN, SCRIPT
 from trainway.agent.slurm.job_facts import look
 from trainway.agent.slurm.relay.slurm_failure import is_busy, is_silent
 from trainway.agent.slurm.relay.wishes import RELEASE, words
-from trainway.agent.slurm.sick_nodes import excluding, only_nodes, sick_nodes
+from trainway.agent.slurm.sick_nodes import excluded_in, excluding, only_nodes, sick_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from trainway.agent.slurm.commands import Commands, Result
     from trainway.agent.slurm.job_facts import JobFacts
     from trainway.agent.slurm.relay.followed_job import FollowedJob
+
+
+def _excluded(job: FollowedJob) -> frozenset[str]:
+    """The nodes that it was submitted without, so that Slurm need not be asked about each job."""
+    try:
+        return excluded_in(job.files.directory.read(SCRIPT).decode("utf-8", "replace"))
+    except OSError:
+        return frozenset()
 
 
 class SickJobs:
@@ -56,6 +64,9 @@ class SickJobs:
             is_free = job.state is not None and job.state.is_held and job.files.wished == RUN
             own = sick_nodes(job.files.directory) if is_free else {}
             lacking = self._avoided - self._told.get(job.number, frozenset())
+            if lacking and job.number not in self._told:
+                self._told[job.number] = self._avoided & _excluded(job)
+                lacking -= self._told[job.number]
             if own or lacking:
                 self._under_way.add(job.id)
                 self._exclude(job, lacking.union(own), is_released=bool(own))

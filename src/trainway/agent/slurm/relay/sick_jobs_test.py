@@ -158,6 +158,22 @@ def test_another_node_is_told_when_it_is_set_aside_and_none_twice(tmp_path: Path
     assert updates == ["7 ExcNodeList=n1", "7 ExcNodeList=n2"]
 
 
+def test_slurm_is_not_asked_about_a_job_that_was_submitted_without_these_nodes(
+    tmp_path: Path,
+) -> None:
+    script = "#!/bin/sh\n#SBATCH --exclude=m[1-3],n1\necho '#SBATCH --exclude=n2'\n"
+    (tmp_path / "script.sbatch").write_text(script)
+    slurm: Any = Slurm("JobId=7 JobState=PENDING ExcNodeList=m[1-3],n1")
+    jobs = SickJobs(slurm, lambda: None)
+    job: Any = Job(Files(Directory(str(tmp_path))), WAITS)
+    jobs.avoid(["n1"])
+    jobs.look([job])
+    assert slurm.asked == []
+    jobs.avoid(["n1", "n2"])
+    jobs.look([job])
+    assert slurm.asked == [LOOK, f"{UPDATE}m[1-3],n1,n2"]
+
+
 def test_sick_nodes_of_its_own_and_those_of_others_are_told_at_once(tmp_path: Path) -> None:
     directory = Directory(str(tmp_path))
     add_sick_node(directory, "b", "no GPU")
