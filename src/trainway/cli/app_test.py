@@ -39,6 +39,10 @@ def test_every_command_has_its_module(name: str) -> None:
         ),
         (["runtimes", "zzz"], 'error: no command "zzz"\nhint: see trainway runtimes --help'),
         (
+            ["runtimes", "lst"],
+            'error: no command "lst"; did you mean "list"?\nhint: see trainway runtimes --help',
+        ),
+        (
             ["runtimes", "get"],
             'error: no command "get"; did you mean "show"?\nhint: see trainway runtimes --help',
         ),

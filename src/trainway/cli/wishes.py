@@ -1,5 +1,6 @@
 """What may be asked for beside the thing to run, by the commands that run or explain a job."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ from trainway.sdk.recovery_strategy import STRATEGIES
 from trainway.sdk.run_options import checked_exit_codes, whole_seconds
 
 Command = Callable[..., Any]
+_BYTES: Final = re.compile(r"([0-9.]+) ?([kmgtKMGT])i?[bB]?")
+"""How other tools write an amount of memory: 4GB, 4 GiB, 4g."""
 
 
 class _Amount(click.ParamType[str]):
@@ -30,7 +33,9 @@ class _Amount(click.ParamType[str]):
         try:
             is_negative = Quantity.parse(str(value)) < Quantity()
         except InvalidQuantityError:
-            self.fail(f"{value!r} is not an amount; write 0.5, 500m or 4Gi", param, ctx)
+            found = _BYTES.fullmatch(str(value))
+            like = f"{found[1]}{found[2].upper()}i" if found else "0.5, 500m or 4Gi"
+            self.fail(f"{value!r} is not an amount; write {like}", param, ctx)
         if is_negative:
             self.fail(f"{value!r} is negative", param, ctx)
         return str(value)

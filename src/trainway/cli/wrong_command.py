@@ -32,7 +32,7 @@ _OTHER_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "train": ("run",),
 }
 """What commands are called elsewhere, and what they may be called here, the likeliest first."""
-_CLICKS_WORDS: Final = re.compile(r"No such command '([^']+)'\.")
+_CLICKS_WORDS: Final = re.compile(r"No such command '([^']+)'\..*")
 
 
 def unknown(name: str, known: Collection[str]) -> str:

@@ -116,6 +116,13 @@ def fake(training_folder: Path) -> Iterator[FakeServer]:
             ),
         ),
         (
+            ["--memory", "4GB", "a.yaml"],
+            (
+                "error: Invalid value for '--memory': '4GB' is not an amount; write 4Gi\n"
+                "hint: see trainway run --help"
+            ),
+        ),
+        (
             ["--memory", "-1", "a.yaml"],
             (
                 "error: Invalid value for '--memory': '-1' is negative\n"
