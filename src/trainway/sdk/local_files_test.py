@@ -34,6 +34,12 @@ def test_files_that_are_missing_are_told_by_field_before_anything_is_submitted(
     )
 
 
+@pytest.mark.parametrize("source", ["s3//bucket/x", "s3:/bucket/x", "s3:bucket/x"])
+def test_a_misspelt_uri_is_answered_with_the_right_one(source: str) -> None:
+    (line,) = lines(f"file_mounts: {{/data: '{source}'}}\nrun: ls")
+    assert line.endswith("; did you mean s3://bucket/x?")
+
+
 def test_a_workdir_is_a_folder(folder: Path) -> None:
     (folder / "code").write_text("")
     assert lines("workdir: code\nrun: ls") == ("workdir: code is a file, not a folder",)
