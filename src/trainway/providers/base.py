@@ -8,7 +8,7 @@ What a provider makes carries the tags of `tags`, by which it is found again eve
 was known of it is lost. Nothing without them is ever ended.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -202,6 +202,12 @@ class TellsWhoEnded(Protocol):
         Each with what the cloud says of it.
         """
         ...
+
+
+def living(machines: Iterable[Machine]) -> list[Machine]:
+    """Those that are not as good as gone, by their clusters and ranks."""
+    found = [each for each in machines if each.state not in COSTS_NOTHING]
+    return sorted(found, key=lambda each: (each.cluster, each.token, each.rank))
 
 
 def tags(request: GangRequest, rank: int) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """What goes wrong at a cloud, and how much of it must not be tried again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -62,3 +63,12 @@ class ProviderError(UnavailableError):
         """Whether it says nothing of machines on demand."""
         self.of_accelerator = of_accelerator
         """Whether it is about accelerators, whichever type of machine they are attached to."""
+
+
+def not_ours(cloud: str, machines: Sequence[str]) -> ProviderError:
+    """What is said of machines that do not carry our tag: they are left as they are."""
+    return ProviderError(
+        f"{cloud}: {', '.join(machines)}: not ended, since it was not made by Trainway",
+        trouble=Trouble.INVALID,
+        scope=Scope.NONE,
+    )

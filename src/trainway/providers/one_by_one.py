@@ -68,12 +68,3 @@ def unstoppable(cloud: str, why: str, region: str, machines: Sequence[str]) -> P
         trouble=Trouble.INVALID,
         scope=Scope.CLOUD,
     )
-
-
-def not_ours(cloud: str, machines: Sequence[str]) -> ProviderError:
-    """What is said of machines that do not carry our tag: they are left as they are."""
-    return ProviderError(
-        f"{cloud}: {', '.join(machines)}: not ended, since it was not made by Trainway",
-        trouble=Trouble.INVALID,
-        scope=Scope.NONE,
-    )

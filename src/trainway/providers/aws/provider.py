@@ -28,7 +28,7 @@ from trainway.providers.base import (
     Notice,
     Place,
 )
-from trainway.providers.errors import ProviderError, Scope, Trouble
+from trainway.providers.errors import ProviderError, Scope, Trouble, not_ours
 from trainway.providers.settings import check
 
 LIVING: Final = ("pending", "running", "stopping", "stopped")
@@ -130,11 +130,7 @@ class AwsProvider:
             if name not in seen:
                 self._terminate(region, [name])
         if foreign:
-            raise ProviderError(
-                f"AWS: {', '.join(foreign)}: not ended, since it was not made by Trainway",
-                trouble=Trouble.INVALID,
-                scope=Scope.NONE,
-            )
+            raise not_ours("AWS", foreign)
 
     def ends(self, region: str, machines: Sequence[str]) -> Mapping[str, str]:
         """EC2 remembers ended machines for about an hour."""

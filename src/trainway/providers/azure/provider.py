@@ -39,7 +39,6 @@ from trainway.providers.azure.requests import (
 from trainway.providers.azure.sizes import Size, check_place, left, sizes
 from trainway.providers.base import (
     CLUSTER_TAG,
-    COSTS_NOTHING,
     OWNER_TAG,
     Ability,
     GangRequest,
@@ -47,9 +46,9 @@ from trainway.providers.base import (
     Machine,
     Notice,
     Place,
+    living,
 )
-from trainway.providers.errors import ProviderError, Scope, Trouble
-from trainway.providers.one_by_one import not_ours
+from trainway.providers.errors import ProviderError, Scope, Trouble, not_ours
 from trainway.providers.settings import check
 from trainway.providers.web_api import RefusalError
 
@@ -129,8 +128,7 @@ class AzureProvider:
         used = {answers.group_of(each) for each in inside}
         machines = self._machines([each for each in inside if answers.is_ours(each)], scope)
         machines += [answers.remains(each) for name, each in groups.items() if name not in used]
-        living = [each for each in machines if each.state not in COSTS_NOTHING]
-        return sorted(living, key=lambda each: (each.cluster, each.token, each.rank))
+        return living(machines)
 
     def stop(self, region: str, machines: Sequence[str]) -> None:
         """Deallocate them: they keep their disks and addresses."""

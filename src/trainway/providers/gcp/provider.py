@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from trainway.providers.abilities import require
 from trainway.providers.base import (
-    COSTS_NOTHING,
     OWNER_TAG,
     Ability,
     GangRequest,
@@ -17,8 +16,9 @@ from trainway.providers.base import (
     Machine,
     Notice,
     Place,
+    living,
 )
-from trainway.providers.errors import ProviderError, Scope, Trouble
+from trainway.providers.errors import ProviderError, Scope, Trouble, not_ours
 from trainway.providers.gcp.requests import (
     EXISTS,
     GONE,
@@ -159,12 +159,7 @@ class GcpProvider:
     def find(self, region: str, owner: str, token: str = "") -> list[Machine]:
         """By labels, in all zones of the region."""
         found = [machine(each) for each in self._instances(filter_of(owner, token))]
-        living = [
-            each
-            for each in found
-            if each.place.region == region and each.state not in COSTS_NOTHING
-        ]
-        return sorted(living, key=lambda each: (each.cluster, each.token, each.rank))
+        return living(each for each in found if each.place.region == region)
 
     def stop(self, region: str, machines: Sequence[str]) -> None:
         """They keep their disks."""
@@ -190,11 +185,7 @@ class GcpProvider:
         for operation in self._each("DELETE", wanted, ""):
             self._wait(operation)
         if foreign:
-            raise ProviderError(
-                f"Google Cloud: {', '.join(foreign)}: not ended, since it was not made by Trainway",
-                trouble=Trouble.INVALID,
-                scope=Scope.NONE,
-            )
+            raise not_ours("Google Cloud", foreign)
 
     def release(self, region: str, owner: str, cluster: str) -> None:
         """The rules of its firewall, which hold in all regions."""

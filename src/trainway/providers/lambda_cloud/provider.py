@@ -1,15 +1,14 @@
 """Lambda as a provider. Machines are made one at a time, and found by their tags."""
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from trainway.providers import one_by_one
 from trainway.providers.abilities import require
+from trainway.providers.api_key import api_key
 from trainway.providers.base import (
-    COSTS_NOTHING,
     OWNER_TAG,
     Ability,
     GangRequest,
@@ -17,8 +16,9 @@ from trainway.providers.base import (
     Machine,
     Notice,
     Place,
+    living,
 )
-from trainway.providers.errors import ProviderError, Scope, Trouble
+from trainway.providers.errors import not_ours
 from trainway.providers.lambda_cloud.requests import (
     GONE,
     MISSING,
@@ -38,23 +38,12 @@ KEY_VARIABLE: Final = "LAMBDA_API_KEY"
 KEY_FILE: Final = Path(".lambda_cloud", "lambda_keys")
 
 
-def api_key() -> tuple[str, str]:
+def own_key() -> tuple[str, str]:
     """The key, and where it was found."""
-    if key := os.environ.get(KEY_VARIABLE):
-        return key, KEY_VARIABLE
-    file = Path.home() / KEY_FILE
-    lines = file.read_text(errors="replace").splitlines() if file.is_file() else []
-    for line in lines:
-        name, _, value = line.partition("=")
-        if name.strip() == "api_key" and value.strip():
-            return value.strip(), f"~/{KEY_FILE}"
-    raise ProviderError(
-        "Lambda: there is no API key",
-        trouble=Trouble.CREDENTIALS,
-        scope=Scope.CLOUD,
-        hint=f"set {KEY_VARIABLE}, or write `api_key = ...` to ~/{KEY_FILE}; keys are made at "
-        "https://cloud.lambda.ai/api-keys",
+    remedy = (
+        f"write `api_key = ...` to ~/{KEY_FILE}; keys are made at https://cloud.lambda.ai/api-keys"
     )
+    return api_key("Lambda", KEY_VARIABLE, KEY_FILE, ("api_key",), remedy)
 
 
 class LambdaProvider:
@@ -63,7 +52,7 @@ class LambdaProvider:
     cloud = "lambda"
 
     def __init__(self, address: str = ADDRESS) -> None:
-        self._api = WebApi("Lambda", address, bearer(lambda: api_key()[0]), complaint)
+        self._api = WebApi("Lambda", address, bearer(lambda: own_key()[0]), complaint)
 
     def missing(self) -> Mapping[Ability, str]:
         """All but machines."""
@@ -72,7 +61,7 @@ class LambdaProvider:
     def check(self) -> Identity:
         """Lambda does not say whose key it is, only whether it is good."""
         self._api.get("/ssh-keys")
-        return Identity("the account of the API key", source=api_key()[1])
+        return Identity("the account of the API key", source=own_key()[1])
 
     def regions(self) -> list[str]:
         """Those with room for anything now, and those in which we have machines."""
@@ -105,8 +94,7 @@ class LambdaProvider:
     def find(self, region: str, owner: str, token: str = "") -> list[Machine]:
         """By tags, in the order of their ranks."""
         found = [machine(each) for each in self._instances() if is_of(each, region, owner, token)]
-        living = [each for each in found if each.state not in COSTS_NOTHING]
-        return sorted(living, key=lambda each: (each.cluster, each.token, each.rank))
+        return living(found)
 
     def stop(self, region: str, machines: Sequence[str]) -> None:
         """Not to be had."""
@@ -126,7 +114,7 @@ class LambdaProvider:
             if each not in listed:
                 self._terminate([each])
         if foreign:
-            raise one_by_one.not_ours("Lambda", foreign)
+            raise not_ours("Lambda", foreign)
 
     def release(self, region: str, owner: str, cluster: str) -> None:
         """Nothing else is made for a cluster."""

@@ -1,14 +1,13 @@
 """RunPod as a provider. Pods are made one at a time, and found by their variables."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from trainway.providers import one_by_one
 from trainway.providers.abilities import require
+from trainway.providers.api_key import api_key
 from trainway.providers.base import (
-    COSTS_NOTHING,
     OWNER_TAG,
     Ability,
     GangRequest,
@@ -16,8 +15,9 @@ from trainway.providers.base import (
     Machine,
     Notice,
     Place,
+    living,
 )
-from trainway.providers.errors import ProviderError, Scope, Trouble
+from trainway.providers.errors import ProviderError, Scope, Trouble, not_ours
 from trainway.providers.runpod.requests import (
     END,
     GONE,
@@ -46,22 +46,10 @@ BID: Final = (
 )
 
 
-def api_key() -> tuple[str, str]:
+def own_key() -> tuple[str, str]:
     """The key, and where it was found."""
-    if key := os.environ.get(KEY_VARIABLE):
-        return key, KEY_VARIABLE
-    file = Path.home() / KEY_FILE
-    lines = file.read_text(errors="replace").splitlines() if file.is_file() else []
-    for line in lines:
-        name, _, value = line.partition("=")
-        if name.strip() in ("api_key", "apikey") and value.strip(" \"'"):
-            return value.strip(" \"'"), f"~/{KEY_FILE}"
-    raise ProviderError(
-        "RunPod: there is no API key",
-        trouble=Trouble.CREDENTIALS,
-        scope=Scope.CLOUD,
-        hint=f"set {KEY_VARIABLE}, or run `runpod config`, which writes ~/{KEY_FILE}",
-    )
+    remedy = f"run `runpod config`, which writes ~/{KEY_FILE}"
+    return api_key("RunPod", KEY_VARIABLE, KEY_FILE, ("api_key", "apikey"), remedy)
 
 
 class RunpodProvider:
@@ -70,7 +58,7 @@ class RunpodProvider:
     cloud = "runpod"
 
     def __init__(self, address: str = ADDRESS) -> None:
-        self._api = WebApi("RunPod", address, bearer(lambda: api_key()[0]), complaint)
+        self._api = WebApi("RunPod", address, bearer(lambda: own_key()[0]), complaint)
 
     def missing(self) -> Mapping[Ability, str]:
         """All but single machines."""
@@ -79,7 +67,7 @@ class RunpodProvider:
     def check(self) -> Identity:
         """Whose key it is."""
         found = self._ask(LIST)["myself"]
-        return Identity(str(found["id"]), str(found.get("email") or ""), api_key()[1])
+        return Identity(str(found["id"]), str(found.get("email") or ""), own_key()[1])
 
     def regions(self) -> list[str]:
         """Countries, which data centres are named after (`EU-SE-1`, `US-CA-2`)."""
@@ -122,10 +110,7 @@ class RunpodProvider:
         """By the variables that we gave them."""
         ours = [each for each in self._pods() if marks_of(each).get(variable(OWNER_TAG)) == owner]
         found = [each for each in map(machine, ours) if each.place.region == region]
-        living = [
-            each for each in found if each.state not in COSTS_NOTHING and token in ("", each.token)
-        ]
-        return sorted(living, key=lambda each: (each.cluster, each.token, each.rank))
+        return living(each for each in found if token in ("", each.token))
 
     def stop(self, region: str, machines: Sequence[str]) -> None:
         """Not to be had."""
@@ -144,7 +129,7 @@ class RunpodProvider:
             if each not in foreign:
                 self._terminate(each)
         if foreign:
-            raise one_by_one.not_ours("RunPod", foreign)
+            raise not_ours("RunPod", foreign)
 
     def release(self, region: str, owner: str, cluster: str) -> None:
         """Nothing else is made for a cluster."""
