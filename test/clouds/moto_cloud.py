@@ -117,7 +117,14 @@ class MotoCloud:
 
     def offer(self, hosts: list[Host]) -> None:
         """Let machines be these hosts, which are clean."""
-        offered = [{"address": host.address, "keys": str(host.authorized_keys)} for host in hosts]
+        offered = [
+            {
+                "address": host.address,
+                "keys": str(host.authorized_keys),
+                "host_key": str(host.folder / "host_key"),
+            }
+            for host in hosts
+        ]
         self._tell("hosts", offered)
 
     def work(self) -> Mapping[str, list[str]]:

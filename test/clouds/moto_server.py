@@ -71,7 +71,7 @@ class Hosts:
             if self.free:
                 host = self.used[instance.id] = self.free.pop(0)
                 self.machines[instance.id] = instance
-                let_in(host["keys"], instance.user_data)
+                begin(host, instance.user_data)
 
     def leave(self, instance: Any) -> None:
         with self.changed:
@@ -84,13 +84,16 @@ class Hosts:
         return host["address"] if host else None
 
 
-def let_in(file: str, user_data: Any) -> None:
-    """What cloud-init does with our user data."""
+def begin(host: dict[str, str], user_data: Any) -> None:
+    """What cloud-init does with our user data; sshd reads its key anew for each connection."""
     text = user_data.decode() if user_data else ""
     first, _, rest = text.partition("\n")
     assert first == "#cloud-config", text
-    with Path(file).open("a") as keys:
-        keys.writelines(f"{key}\n" for key in json.loads(rest)["ssh_authorized_keys"])
+    told = json.loads(rest)
+    with Path(host["keys"]).open("a") as keys:
+        keys.writelines(f"{key}\n" for key in told["ssh_authorized_keys"])
+    if "ssh_keys" in told:
+        Path(host["host_key"]).write_text(told["ssh_keys"]["ed25519_private"])
 
 
 class PlacementGroups:

@@ -112,6 +112,9 @@ class GangRequest:
     count: int
     public_key: str
     """The key, as a line of `authorized_keys`, with which the server gets in by ssh."""
+    host_key: str = field(default="", repr=False)
+    """The private host key that machines start with, if the cloud takes user data; empty: they make
+    one. It is a secret."""
     spot: bool = False
     accelerator: str = ""
     """The accelerators that each machine has, as a catalog calls them: `T4`."""

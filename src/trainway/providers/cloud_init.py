@@ -15,13 +15,16 @@ _GUARD: Final = (
 )
 
 
-def user_data(public_key: str, *, may_shut_down: bool = False) -> str:
+def user_data(public_key: str, *, host_key: str = "", may_shut_down: bool = False) -> str:
     """Let the owner of a key in, as the user that the image has for people.
 
+    `host_key`: the private key by which the machine is known; empty: it makes some itself.
     `may_shut_down`: a machine whose server was gone before it came there shuts itself down, since
     there is no agent on it that could.
     """
     told: dict[str, Any] = {"ssh_authorized_keys": [public_key.strip()]}
+    if host_key:
+        told["ssh_keys"] = {"ed25519_private": host_key}
     if may_shut_down:
         told["runcmd"] = [["sh", "-c", f"({guard()}) >/dev/null 2>&1 &"]]
     return f"#cloud-config\n{json.dumps(told)}\n"

@@ -16,6 +16,11 @@ def test_a_key_is_let_in_whatever_it_contains() -> None:
     assert json.loads(rest) == {"ssh_authorized_keys": ['ssh-ed25519 AAAA "it\'s me"']}
 
 
+def test_a_machine_may_be_given_its_host_key() -> None:
+    told = json.loads(user_data("key", host_key="-----BEGIN\n").partition("\n")[2])
+    assert told["ssh_keys"] == {"ed25519_private": "-----BEGIN\n"}
+
+
 def test_a_machine_may_be_told_to_go() -> None:
     told = json.loads(user_data("key", may_shut_down=True).partition("\n")[2])
 

@@ -9,6 +9,7 @@ clouds:
     unattended_minutes: 60
     shutdown_command: poweroff
     metadata_address: 169.254.169.254:80
+    host_keys: given
     reservations:
     - {id: cr-0123456789abcdef0, instance_type: p5.48xlarge, zone: us-east-1a, count: 4}
 
@@ -31,10 +32,14 @@ ENABLED: Final = "enabled_regions"
 UNATTENDED: Final = "unattended_minutes"
 SHUTDOWN: Final = "shutdown_command"
 METADATA: Final = "metadata_address"
+HOST_KEYS: Final = "host_keys"
+GIVEN: Final = "given"
+TAKE_HOST_KEYS: Final = ("aws", "azure", "lambda")
+"""The clouds whose machines can be given a host key, by user data."""
 UNATTENDED_MINUTES: Final = 60.0
 ANY: Final = "any"
 RESERVATIONS: Final = "reservations"
-_OURS: Final = (REGIONS, ENABLED, UNATTENDED, SHUTDOWN, METADATA, ANY, RESERVATIONS)
+_OURS: Final = (REGIONS, ENABLED, UNATTENDED, SHUTDOWN, METADATA, HOST_KEYS, ANY, RESERVATIONS)
 """What no provider gets."""
 _LAST_PORT: Final = 65535
 _NAME: Final = r"[a-z][-a-z0-9]{0,62}"
@@ -59,6 +64,8 @@ class CloudSettings:
     """What shuts a machine down, as a line of a shell; empty: what Linux has for it."""
     metadata_address: str = ""
     """Where spot machines ask whether they are about to be taken; empty: where clouds have it."""
+    gives_host_keys: bool = False
+    """Whether machines start with a host key of ours, so that the first contact is checked."""
     is_for_any: bool = False
     """Whether `--on any` may choose it, which costs money."""
     reservations: tuple[Reservation, ...] = ()
@@ -81,6 +88,11 @@ def errors(section: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
                 yield invalid(here, value, "must be a line of a shell")
             elif name == METADATA and value is not None and not _is_address(value):
                 yield invalid(here, value, "must be an IP address and a port: 169.254.169.254:80")
+            elif name == HOST_KEYS and value not in (None, GIVEN, "own"):
+                yield invalid(here, value, "must be given or own")
+            elif name == HOST_KEYS and value == GIVEN and cloud not in TAKE_HOST_KEYS:
+                which = ", ".join(TAKE_HOST_KEYS)
+                yield invalid(here, value, f"can be given only to machines of {which}")
             elif name == ANY and not isinstance(value, bool | None):
                 yield invalid(here, value, "must be true or false")
             elif isinstance(value, list) and not all(isinstance(each, str) for each in value):
@@ -105,6 +117,7 @@ def _settings(cloud: str, section: Mapping[str, Any]) -> CloudSettings:
         float(section.get(UNATTENDED) or UNATTENDED_MINUTES),
         str(section.get(SHUTDOWN) or ""),
         str(section.get(METADATA) or ""),
+        section.get(HOST_KEYS) == GIVEN,
         section.get(ANY) is True,
         reservations.reservations(cloud, section.get(RESERVATIONS)),
     )

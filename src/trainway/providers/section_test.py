@@ -26,6 +26,8 @@ CASES = (
     Case("a word for a time", {"aws": {"unattended_minutes": "soon"}}, "a number of minutes"),
     Case("a number for a command", {"aws": {"shutdown_command": 1}}, "a line of a shell"),
     Case("a name for an address", {"aws": {"metadata_address": "imds:80"}}, "an IP address and a"),
+    Case("host keys of nobody", {"aws": {"host_keys": True}}, "must be given or own"),
+    Case("host keys without user data", {"gcp": {"host_keys": "given"}}, "only to machines of aws"),
     Case("no port", {"aws": {"metadata_address": "10.0.0.1:0"}}, "an IP address and a port"),
     Case("a reservation by its name", {"aws": {"reservations": ["cr-1"]}}, "must say what it is"),
     Case(
@@ -50,7 +52,7 @@ def test_settings_are_text_and_regions_are_lists() -> None:
         "aws": {"regions": ["us-east-1"], "vpc": "vpc-1", "public_address": False, "size": 3},
         "gcp": None,
         "azure": {"unattended_minutes": 5, "shutdown_command": "poweroff"},
-        "lambda": {"metadata_address": "[fd00::1]:80"},
+        "lambda": {"metadata_address": "[fd00::1]:80", "host_keys": "given"},
     }
 
     assert not list(check(SHAPE, section, ()))
@@ -60,7 +62,7 @@ def test_settings_are_text_and_regions_are_lists() -> None:
         "aws": CloudSettings(frozenset({"us-east-1"}), frozenset(), values),
         "gcp": CloudSettings(),
         "azure": CloudSettings(unattended_minutes=5.0, shutdown_command="poweroff"),
-        "lambda": CloudSettings(metadata_address="[fd00::1]:80"),
+        "lambda": CloudSettings(metadata_address="[fd00::1]:80", gives_host_keys=True),
     }
 
 

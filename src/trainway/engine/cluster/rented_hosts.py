@@ -5,7 +5,6 @@ Who answers there is remembered for each rental apart, since clouds give address
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
 
 from trainway.agent.host.spot_notice import SOURCES
 from trainway.agent.pool.attendance import SETTING as UNATTENDED
@@ -15,13 +14,12 @@ from trainway.engine.cluster.agents import host_name
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.cluster.shape import Shape
 from trainway.engine.queue import GPUS
+from trainway.engine.rental.host_key import KNOWN, PRIVATE, is_given
 from trainway.engine.rental.record import Rental, RentedMachine
 from trainway.engine.rental.ssh_key import SshKey
 from trainway.jobset.quantity import Quantity
 from trainway.json_types import Json
 from trainway.providers.base import Notice
-
-_KNOWN: Final = "known_hosts-"
 
 
 def told_hosts(
@@ -32,8 +30,9 @@ def told_hosts(
     `unattended` says when they shut themselves down; None: never. `metadata_address` is where spot
     machines ask whether they are taken; empty: where clouds have it.
     """
-    known = f"{key.folder}/{_KNOWN}{rental.token}"
-    options = ["-o", f"UserKnownHostsFile={known}", "-o", "StrictHostKeyChecking=accept-new"]
+    known = f"{key.folder}/{KNOWN}{rental.token}"
+    checks = "yes" if is_given(key.folder, rental.token) else "accept-new"
+    options = ["-o", f"UserKnownHostsFile={known}", "-o", f"StrictHostKeyChecking={checks}"]
     options += ["-o", "IdentitiesOnly=yes"]
     return [
         {
@@ -79,10 +78,11 @@ def told_notices(rental: Rental, told: Mapping[str, Json]) -> list[Notice]:
 
 def forget_hosts(key: SshKey, rentals: Iterable[Rental]) -> None:
     """Forget who answered on machines of rentals that are none of these: they are gone."""
-    kept = {f"{_KNOWN}{rental.token}" for rental in rentals}
-    for path in Path(key.folder).glob(f"{_KNOWN}*"):
-        if path.name not in kept:
-            path.unlink(missing_ok=True)
+    kept = {rental.token for rental in rentals}
+    for begin in (KNOWN, PRIVATE):
+        for path in Path(key.folder).glob(f"{begin}*"):
+            if path.name.removeprefix(begin) not in kept:
+                path.unlink(missing_ok=True)
 
 
 def _outside(machine: RentedMachine) -> str:

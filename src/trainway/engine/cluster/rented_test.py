@@ -162,14 +162,25 @@ def test_what_machines_say_of_being_taken_is_a_notice_unless_it_is_only_likely()
     assert told_notices(rental, told) == [Notice("i-0", "2026-11-18T12:02:00Z", "preempted")]
 
 
+@pytest.mark.parametrize(("given", "checks"), [(True, "yes"), (False, "accept-new")])
+def test_who_answers_first_is_believed_only_where_no_host_key_was_given(
+    tmp_path: Path, given: bool, checks: str
+) -> None:
+    if given:
+        (tmp_path / "host_key-t1").touch()
+    rental = Rental(cluster="dev", token="t1", machines=(RentedMachine("i-1", 0, "3.3.3.3"),))  # noqa: S106 - a name
+    (host,) = told_hosts(rental, SshKey("public", "/k/id", str(tmp_path)))
+    assert f"StrictHostKeyChecking={checks}" in host["options"]
+
+
 def test_who_answered_is_forgotten_with_the_machines(tmp_path: Path) -> None:
-    for name in ("known_hosts-t1", "known_hosts-t2", "id_ed25519"):
+    for name in ("known_hosts-t1", "known_hosts-t2", "host_key-t1", "host_key-t2", "id_ed25519"):
         (tmp_path / name).touch()
     kept = Rental(cluster="dev", token="t2")  # noqa: S106 - a name
     forget_hosts(SshKey("public", "/k/id", str(tmp_path)), [kept])
 
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"known_hosts-t2", "id_ed25519"}
+    assert left == {"known_hosts-t2", "host_key-t2", "id_ed25519"}
     forget_hosts(SshKey("public", "/k/id", str(tmp_path / "none")), [])
 
 

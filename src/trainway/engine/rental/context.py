@@ -9,6 +9,7 @@ from trainway.catalog.store import Catalog
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.rental.clouds import Clouds
+from trainway.engine.rental.record import Rental
 
 
 @dataclass(frozen=True)
@@ -23,5 +24,7 @@ class RentalContext:
     """Opens the catalog, in the thread that reads it."""
     owner: Callable[[], str]
     """The id of this server, which marks what it rents."""
+    host_key: Callable[[Rental], str] = lambda _rental: ""
+    """The private host key that machines start with, in a thread; empty: they make one."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Lets seconds pass."""

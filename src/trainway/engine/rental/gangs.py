@@ -5,6 +5,7 @@ Every step may be repeated, by another server too: it looks first at what is the
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from trainway.engine.rental.book import RentalBook, SupersededError
@@ -40,7 +41,8 @@ class Gangs:
         provider = await self._clouds.provider(rental.cloud)
         async with self._lock(rental):
             self._check(rental)
-            await self._clouds.call(provider.create, rental.gang)
+            host_key = await self._clouds.work(self._around.host_key, rental)
+            await self._clouds.call(provider.create, replace(rental.gang, host_key=host_key))
         return await self._until_up(rental)
 
     async def stop(self, rental: Rental) -> Sequence[RentedMachine]:

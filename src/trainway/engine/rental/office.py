@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from trainway.backends import configuration
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
+from trainway.engine.rental.host_key import host_key
 from trainway.engine.rental.ssh_key import SshKey, ssh_key
 from trainway.providers.section import CloudSettings, settings_of
 
 if TYPE_CHECKING:
+    from trainway.engine.rental.record import Rental
     from trainway.engine.rental.rentals import Rentals
 
 
@@ -42,12 +44,17 @@ class RentalOffice:
             *(self._ledger, self._ids, self._clock, Clouds()),
             catalog=partial(open_catalog, self._home, cache, os.environ),
             owner=partial(server_id, self._home),
+            host_key=self._host_key,
         )
         return Rentals(around)
 
     def settings(self) -> dict[str, CloudSettings]:
         """What config.yaml says of each cloud, now."""
         return settings_of(configuration.read(self._home).get("clouds") or {})
+
+    def _host_key(self, rental: "Rental") -> str:
+        settings = self.settings().get(rental.cloud) or CloudSettings()
+        return host_key(self._home, rental.token, is_wanted=settings.gives_host_keys)
 
     def places(self) -> list[str]:
         """The clouds that may be chosen where nobody names one: config.yaml says so of each."""

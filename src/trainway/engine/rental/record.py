@@ -150,8 +150,8 @@ class Rental:
 
 
 def request_text(gang: GangRequest) -> str:
-    """A request as a row keeps it."""
-    return json.dumps(asdict(gang))
+    """A request as a row keeps it: without the host key, which is a secret."""
+    return json.dumps({**asdict(gang), "host_key": ""})
 
 
 def rented(machines: Sequence[Machine]) -> tuple[RentedMachine, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-_FOLDER: Final = "clouds"
+FOLDER: Final = "clouds"
 _PRIVATE: Final = 0o600
 
 
@@ -22,7 +22,7 @@ class SshKey:
 
 def ssh_key(home: Path) -> SshKey:
     """The key of the server with that home directory; it is made if there is none."""
-    folder = home / _FOLDER
+    folder = home / FOLDER
     private = folder / "id_ed25519"
     if not private.exists():
         _make(folder, private)
@@ -32,18 +32,24 @@ def ssh_key(home: Path) -> SshKey:
 
 def _make(folder: Path, private: Path) -> None:
     """Write both parts, the one that counts last."""
+    public, secret = new_pair()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write(private.with_suffix(".pub"), public + b" trainway\n")
+    write(private, secret)
+
+
+def new_pair() -> tuple[bytes, bytes]:
+    """A new key as OpenSSH has it: the public half in a line, and the private one."""
     from cryptography.hazmat.primitives import serialization as form  # noqa: PLC0415 - slow, seldom needed
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415 - as above
 
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     key = Ed25519PrivateKey.generate()
     public = key.public_key().public_bytes(form.Encoding.OpenSSH, form.PublicFormat.OpenSSH)
     secret = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.OpenSSH, form.NoEncryption())
-    _write(private.with_suffix(".pub"), public + b" trainway\n")
-    _write(private, secret)
+    return public, secret
 
 
-def _write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
     """Whole, or not at all."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE)

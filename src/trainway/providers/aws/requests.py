@@ -103,7 +103,9 @@ def run_instances(request: GangRequest, kind: InstanceType, network: Network) ->
         "MaxCount": request.count,
         "InstanceType": request.instance_type,
         "ImageId": image(kind, request.image or request.settings.get("image", "")),
-        "UserData": cloud_init.user_data(request.public_key, may_shut_down=True),
+        "UserData": cloud_init.user_data(
+            request.public_key, host_key=request.host_key, may_shut_down=True
+        ),
         "InstanceInitiatedShutdownBehavior": "stop" if stops else "terminate",
         "MetadataOptions": {"HttpTokens": "required", "HttpEndpoint": "enabled"},
         "BlockDeviceMappings": [{"DeviceName": ROOT_DEVICE, "Ebs": disk(request)}],

@@ -234,7 +234,7 @@ def login(request: GangRequest, rank: int) -> dict[str, Any]:
     return {
         "computerName": machine_name(request, rank),
         "adminUsername": user,
-        "customData": base64.b64encode(user_data(key).encode()).decode(),
+        "customData": base64.b64encode(user_data(key, host_key=request.host_key).encode()).decode(),
         "linuxConfiguration": {
             "disablePasswordAuthentication": True,
             "ssh": {"publicKeys": keys},

@@ -78,7 +78,7 @@ def launch(request: GangRequest, rank: int, key_name: str) -> dict[str, Any]:
         "ssh_key_names": [key_name],
         "name": f"{request.name}-{rank}"[:64],
         "tags": [{"key": key, "value": value} for key, value in sorted(marks.items())],
-        "user_data": cloud_init.user_data(request.public_key),
+        "user_data": cloud_init.user_data(request.public_key, host_key=request.host_key),
     }
     if image := request.image or request.settings.get("image"):
         built["image"] = {"id" if UUID.fullmatch(image) else "family": image}
