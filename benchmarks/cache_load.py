@@ -2,19 +2,24 @@
 
 Both serve the same table in batches of a megabyte: the cache from its disk, with a head and one
 worker; the bare server from memory, and it does nothing but give slices. One, two and four
-processes read a part each, with upstream's client. Both servers take turns, also at being the first
-of a round, since memory that a client has just given back is quicker to get again; the best time of
-each counts. Then the time until an epoch's first shuffled batch, as a training loop sees it.
+processes read a part each, with upstream's client. Both servers take turns in many short rounds,
+also at being the first of one, so that whatever else the machine does hits both alike. Each round
+gives the cache's time as a multiple of the bare server's, and the middle of these is the figure;
+beside it is how much of a processor the process that serves the rows takes for a gigabyte. Then the
+time until an epoch's first shuffled batch, as a training loop sees it.
 """
 
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,10 +32,13 @@ from trainway.data.flight.reading import Part, Position, Wishes, batches
 USUAL_THOUSANDS: Final = 800
 TOKENS: Final = 128
 FILES: Final = 4
-ROUNDS: Final = 15
+ROUNDS: Final = 41
+FIRST_BATCHES: Final = 15
 CLIENTS: Final = (1, 2, 4)
 MOST_TIMES: Final = 1 / 0.9
 MOST_FIRST_S: Final = 0.2
+USED_FIELDS: Final = slice(11, 13)
+"""Of /proc/PID/stat behind the command: the time as a user, and in the system."""
 
 BARE: Final = """
 import sys
@@ -58,14 +66,14 @@ from pyarrow import flight
 address, index, total = sys.argv[1:]
 client = flight.connect(f"grpc://{address}")
 print("ready", flush=True)
-sys.stdin.readline()
-info = client.get_flight_info(flight.FlightDescriptor.for_path(index, total))
-rows = size = 0
-for endpoint in info.endpoints:
-    for chunk in flight.connect(endpoint.locations[0]).do_get(endpoint.ticket):
-        rows += chunk.data.num_rows
-        size += chunk.data.nbytes
-print(rows, size, flush=True)
+for _ in sys.stdin:
+    info = client.get_flight_info(flight.FlightDescriptor.for_path(index, total))
+    rows = size = 0
+    for endpoint in info.endpoints:
+        for chunk in flight.connect(endpoint.locations[0]).do_get(endpoint.ticket):
+            rows += chunk.data.num_rows
+            size += chunk.data.nbytes
+    print(rows, size, flush=True)
 """
 
 
@@ -107,58 +115,98 @@ def measured(folder: Path) -> Iterator[Row]:
         assert bare.stdout is not None  # noqa: S101 - a pipe
         assert bare.stdin is not None  # noqa: S101 - a pipe
         cache.wait_ready()
-        addresses = {"bare": f"127.0.0.1:{int(bare.stdout.readline())}", "cache": cache.address}
+        port = int(bare.stdout.readline())
+        sides = {
+            "bare": Side(f"127.0.0.1:{port}", bare.pid),
+            "cache": Side(cache.address, cache.processes["worker-0"].pid),
+        }
         for clients in CLIENTS:
-            yield beside(addresses, clients)
+            yield beside(sides, clients)
         bare.stdin.close()
         yield first_batch(cache)
 
 
-def beside(addresses: dict[str, str], clients: int) -> Row:
-    """The best time of the cache, as a multiple of the bare server's."""
-    times: dict[str, list[float]] = {name: [] for name in addresses}
+@dataclass(frozen=True)
+class Side:
+    """A server, and what reading from it took in each round."""
+
+    address: str
+    pid: int
+    """Of the process that serves the rows."""
+
+    def used_s(self) -> float:
+        """How much of a processor that process has had."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[USED_FIELDS])) / os.sysconf("SC_CLK_TCK")
+
+
+def beside(sides: Mapping[str, Side], clients: int) -> Row:
+    """The time of the cache as a multiple of the bare server's: the middle of all rounds."""
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    used = dict.fromkeys(sides, 0.0)
     rows = size = 0
-    for number in range(ROUNDS):
-        for name, address in list(addresses.items())[:: 1 if number % 2 else -1]:
-            seconds, rows, size = read(address, clients)
-            times[name].append(seconds)
-    best = {name: min(each) for name, each in times.items()}
+    with ExitStack() as stack:
+        readers = {
+            name: stack.enter_context(Readers(side, clients)) for name, side in sides.items()
+        }
+        for each in readers.values():
+            each.read()  # for the first time, which counts for neither
+        for number in range(ROUNDS):
+            for name in list(sides)[:: 1 if number % 2 else -1]:
+                before = sides[name].used_s()
+                seconds, rows, size = readers[name].read()
+                times[name].append(seconds)
+                used[name] += sides[name].used_s() - before
+    ratio = statistics.median(
+        ours / theirs for ours, theirs in zip(times["cache"], times["bare"], strict=True)
+    )
     speeds = ", ".join(
-        f"{name} {rows / seconds / 1e6:.2f} M rows/s {size / seconds / 1e9:.2f} GB/s"
-        for name, seconds in best.items()
+        f"{name} {rows / middle / 1e6:.2f} M rows/s {size / middle / 1e9:.2f} GB/s"
+        f" {used[name] / ROUNDS / size * 1e9:.2f} CPU s/GB"
+        for name, middle in ((name, statistics.median(each)) for name, each in times.items())
     )
     what = f"read by {clients} client{'s' * (clients > 1)}, beside a bare server"
-    return Row(what, best["cache"] / best["bare"], "x", MOST_TIMES, speeds)
+    return Row(what, ratio, "x", MOST_TIMES, speeds)
 
 
-def read(address: str, clients: int) -> tuple[float, int, int]:
-    """The seconds until all clients have read their parts, and what they read."""
-    started: list[Any] = [
-        subprocess.Popen(
-            [sys.executable, "-c", CLIENT, address, str(index), str(clients)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for index in range(clients)
-    ]
-    for client in started:
-        client.stdout.readline()
-    begun = time.perf_counter()
-    for client in started:
-        client.stdin.write("go\n")
-        client.stdin.flush()
-    found = [tuple(map(int, client.stdout.readline().split())) for client in started]
-    seconds = time.perf_counter() - begun
-    for client in started:
-        client.communicate()
-    return seconds, sum(each[0] for each in found), sum(each[1] for each in found)
+class Readers:
+    """Processes that read a part each, again and again."""
+
+    def __init__(self, side: Side, count: int) -> None:
+        self._processes: list[Any] = [
+            subprocess.Popen(
+                [sys.executable, "-c", CLIENT, side.address, str(index), str(count)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for index in range(count)
+        ]
+
+    def __enter__(self) -> Self:
+        for process in self._processes:
+            process.stdout.readline()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
+            process.communicate()
+
+    def read(self) -> tuple[float, int, int]:
+        """The seconds until all have read their parts, and how many rows and bytes those were."""
+        begun = time.perf_counter()
+        for process in self._processes:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        found = [tuple(map(int, process.stdout.readline().split())) for process in self._processes]
+        seconds = time.perf_counter() - begun
+        return seconds, sum(each[0] for each in found), sum(each[1] for each in found)
 
 
 def first_batch(cache: CacheProcesses) -> Row:
     """The seconds from the beginning of an epoch to its first batch; the middle of several."""
     times = []
-    for epoch in range(ROUNDS):
+    for epoch in range(FIRST_BATCHES):
         position = Position(Wishes(seed=1))
         position.begin(epoch)
         begun = time.perf_counter()
