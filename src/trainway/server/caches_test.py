@@ -1,13 +1,17 @@
 """Data caches, over HTTP."""
 
 import json
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from trainway.backends.base import LogLine, LogQuery
+from trainway.data.flight.contract import HEAD, LISTENS, READY
 from trainway.data.flight.objects import CacheSpec, cache_objects
+from trainway.errors import UnavailableError
 from trainway.jobset.labels import DATA_CACHE
 from trainway.json_types import Json
 from trainway.server.data_caches import cache_spec, cache_view
@@ -30,6 +34,38 @@ def test_caches_are_listed_by_name(tmp_path: Path) -> None:
             "pods", "cache://pods-head-0-0.pods-head-0:50051", True)  # fmt: skip
         assert (words["table"], words["rows"], words["readers"]) == (SPEC.table, None, None)
         assert words["address"] == f"cache://127.0.0.1:{SPEC.port}"
+
+    play(tmp_path, scene)
+
+
+def test_the_log_of_a_head_elsewhere_says_how_large_its_table_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [LISTENS % (HEAD, "10.0.0.7", FAR.port), READY % (4, 40, 32_000)]
+
+    async def logs(handle: Json, query: LogQuery, ended: Any) -> AsyncIterator[list[LogLine]]:
+        assert query.role == HEAD
+        for text in said:
+            yield [LogLine("", HEAD, 0, 0, "cache", 0, "stderr", f"INFO {text}\n".encode(), "1")]
+        if not said:
+            raise UnavailableError("the host is gone")
+
+    async def scene(site: Site) -> None:
+        objects = [spec_object(FAR)]
+        _, made = await site.ask("POST", "/jobs", json.dumps({"objects": objects}).encode())
+        ref = made["job"]["metadata"]["id"]
+        (await site.world.begun(ref)).run("head-0-0")
+        await site.world.until(ref, "Running")
+        monkeypatch.setattr(site.world.backend, "logs", logs)
+        _, listed = await site.ask("GET", "/caches")
+        (shown,) = listed["items"]
+        assert [shown[name] for name in ("state", "files", "bytes", "rows", "readers")] == [
+            *("Ready", 4, 40, 32_000, None),
+        ]
+        assert shown["address"] == f"cache://10.0.0.7:{FAR.port}"
+        said.clear()
+        _, listed = await site.ask("GET", "/caches")
+        assert (listed["items"][0]["state"], listed["items"][0]["rows"]) == ("Running", None)
 
     play(tmp_path, scene)
 
