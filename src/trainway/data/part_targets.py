@@ -50,15 +50,17 @@ class PartTargets:
         def sign(method: Method) -> str:
             until, name = datetime.now(UTC) + _SIGNED_FOR, location.key
             found = azure_address.address(os.environ, location.bucket, name, method, until)
-            if found or name != azure_address.plain(name):
+            if found:
                 return found
             try:
-                return self._signed(method, name)
+                if name == azure_address.plain(name):
+                    return self._signed(method, name)
             except (BaseError, ValueError):
-                raise OSError("the address cannot be signed") from None
+                pass
+            raise OSError("the address cannot be signed")
 
         try:
-            return AzureBlocks(sign, failure) if sign("PUT") else None
+            return AzureBlocks(sign, failure)
         except OSError:
             return None
 

@@ -19,6 +19,7 @@ import subprocess
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from trainway.agent.environment.index_settings import for_uv, has_settings
@@ -92,7 +93,8 @@ def _folder(shelf: Shelf) -> str:
 def _wheel(places: Places, settings: Mapping[str, str]) -> Wheel:
     machine, glibc = platform.machine(), _glibc()
     for folder in places.folders:
-        names = os.listdir(folder) if os.path.isdir(folder) else []
+        is_ours = os.path.isdir(folder) and os.access(folder, os.R_OK | os.X_OK)
+        names = os.listdir(folder) if is_ours else []
         found = best((Wheel(name, f"{folder}/{name}") for name in names), machine, glibc)
         if found is not None:
             return found
@@ -144,7 +146,7 @@ def _unpack(wheel: str, program: str) -> None:
                 shutil.copyfileobj(source, target, _PIECE)
                 target.flush()
                 os.fsync(target.fileno())
-    except (zipfile.BadZipFile, StopIteration, EOFError, NotImplementedError):
+    except (zipfile.BadZipFile, zlib.error, StopIteration, EOFError, RuntimeError):
         raise NotBroughtError("its wheel cannot be read") from None
     os.chmod(program, 0o700)
     if os.path.exists(f"{posixpath.dirname(program)}/wheel"):
@@ -173,7 +175,8 @@ def _read(url: str, settings: Mapping[str, str], most: int) -> Iterator[bytes]:
         if credentials:
             words = base64.b64encode(unquote(credentials).encode()).decode()
             request.add_unredirected_header("Authorization", f"Basic {words}")
-        context = ssl.create_default_context(cafile=settings.get("SSL_CERT_FILE") or None)
+        certificates = settings.get("SSL_CERT_FILE")
+        context = ssl.create_default_context(cafile=certificates) if certificates else None
         with urllib.request.urlopen(request, timeout=SECONDS, context=context) as answer:  # noqa: S310
             size = 0
             for piece in iter(lambda: answer.read(_PIECE), b""):
