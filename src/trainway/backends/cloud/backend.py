@@ -56,6 +56,13 @@ class CloudBackend(LeavesHosts, PoolBackend):
     async def look(self) -> None:
         """Nothing is there before it is rented; whoever rents sees what there is."""
 
+    def problems(self, jobset: Json, source: Json) -> tuple[list[str], list[str]]:
+        """Also what cannot be rented for."""
+        errors, warnings = super().problems(jobset, source)
+        if jobset["spec"].get("suspend"):
+            errors = [*errors, "spec.suspend: a job on rented machines cannot begin suspended"]
+        return errors, warnings
+
     def plan(self, workload: Workload) -> PoolRequest:
         """The job as it waits for machines; it is made anew for those that it gets."""
         site = Site(self._target, pool="")

@@ -21,8 +21,8 @@ _SEVERAL: Final = ("any_of", "ordered")
 def machines_of_group(job: Json, largest: Machines) -> Machines:
     """Machines for the tasks of a group, of which the largest needs so much."""
     tasks = [item["task"] for item in job["spec"]["tasks"]]
-    resources: Json = dict(largest.resources)
     told: dict[str, tuple[str, Any]] = {}
+    kinds: list[tuple[str, str]] = []
     for number, task in enumerate(tasks, 1):
         name, wanted = str(task.get("name") or f"task {number}"), task.get("resources") or {}
         for key, value in wanted.items():
@@ -33,16 +33,12 @@ def machines_of_group(job: Json, largest: Machines) -> Machines:
                     hint="write the resources of one kind of machine",
                 )
             if key not in (*_AMOUNTS, *_OF_THE_JOB):
-                first, known = told.setdefault(key, (name, value))
-                _check_alike(key, (first, known), (name, value))
-    kinds = {
-        str(task.get("name") or f"task {number}"): kind
-        for number, task in enumerate(tasks, 1)
-        if (kind := _kind(task.get("resources") or {}))
-    }
-    for name, kind in kinds.items():
-        _check_alike("accelerators", next(iter(kinds.items())), (name, kind))
-    return Machines(largest.nodes, resources | {key: value for key, (_, value) in told.items()})
+                _check_alike(key, told.setdefault(key, (name, value)), (name, value))
+        if kind := _kind(wanted):
+            kinds.append((name, kind))
+            _check_alike("accelerators", kinds[0], (name, kind))
+    alike = {key: value for key, (_, value) in told.items()}
+    return Machines(largest.nodes, {**largest.resources, **alike})
 
 
 def _kind(resources: Json) -> str:

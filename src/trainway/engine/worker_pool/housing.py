@@ -74,11 +74,14 @@ class Housing:
     async def admit(self, jobs: Sequence[Submission], run: NewRun | RunRecord) -> Admitted:
         """Store the jobs of a run; on a cloud each gets its machines when its turn comes.
 
-        Raises why one of them, which may go nowhere else, cannot have any.
+        Raises why one of them, which may go nowhere else, cannot have any. Jobs of a run that is no
+        pipeline are alike, so one of them is looked at.
         """
-        return await self.store([await self._in_turn(job) for job in jobs], run)
+        asked = len(jobs) if run.pipeline else 1
+        due = [await self._in_turn(job, asks=rank < asked) for rank, job in enumerate(jobs)]
+        return await self.store(due, run)
 
-    async def _in_turn(self, job: Submission) -> Submission:
+    async def _in_turn(self, job: Submission, *, asks: bool) -> Submission:
         if not family_of(job.backend).rents:
             return job
         job = replace(job, prefer=job.prefer or Prefer.ORDER)
@@ -86,11 +89,13 @@ class Housing:
             return job
         if job.deadline is not None:
             raise UsageError(
-                f"a pipeline or a search that runs on {job.backend} alone cannot keep a deadline",
+                "a pipeline, a search, or a run that is submitted again cannot keep a deadline on"
+                f" {job.backend} alone",
                 field="options.deadline",
                 hint="add a place of your own to --on, or leave out the deadline",
             )
-        await self.offer(job)
+        if asks:
+            await self.offer(job)
         return replace(job, labels={**job.labels, **place_label(job.backend)})
 
     async def offer(self, submission: Submission) -> tuple[Machines, Chosen]:

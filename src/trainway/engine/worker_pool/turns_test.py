@@ -11,8 +11,9 @@ from trainway.api.task.task_object import objects_of
 from trainway.engine.run.pipeline_testing import pipeline, submitted
 from trainway.engine.run.searches_test import wanted
 from trainway.engine.submission import Submission
+from trainway.engine.testing import jobset
 from trainway.engine.worker_pool.housing_test import CloudWorld
-from trainway.errors import NotFoundError, UsageError
+from trainway.errors import InvalidError, NotFoundError, UsageError
 from trainway.json_types import Json
 
 TASKS = """\
@@ -140,6 +141,17 @@ def gpu_task(run: str = "train --lr {lr}") -> list[Json]:
     file = parse(f"resources: {{accelerators: 'H100:8'}}\nrun: {run}").file
     assert file is not None
     return objects_of(file, "demo")
+
+
+def test_what_begins_suspended_has_no_turn(world: CloudWorld) -> None:
+    async def scene() -> None:
+        job = jobset("demo", spec={"suspend": True})
+        search = Submission([job], backend="aws", workdir="/", search=wanted(2, parallel=1))
+        with pytest.raises(InvalidError, match="on rented machines cannot begin suspended"):
+            await world.engine.runs.search(search)
+        assert world.engine.worker_pools.all() == []
+
+    world.play(scene)
 
 
 def test_each_trial_of_a_search_has_machines_of_its_own(world: CloudWorld) -> None:
