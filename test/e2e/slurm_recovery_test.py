@@ -72,9 +72,13 @@ def test_our_jobs_are_kept_off_a_node_that_somebody_sets_aside(slurm_site: Slurm
         lambda: slurm_site.slurm.facts(number)["ExcNodeList"] == name,
         "a job that waits already is not kept off it",
     )
-    slurm_site.run("jobs", "cancel", job)
     slurm_site.run("nodes", "undrain", name, "--on", ON)
     assert aside(slurm_site) == {}
+    until(
+        lambda: slurm_site.slurm.facts(number)["ExcNodeList"] == "(null)",
+        "it is still kept off the node that was taken back",
+    )
+    slurm_site.run("jobs", "cancel", job)
 
 
 def aside(site: SlurmSite) -> dict[str, str]:

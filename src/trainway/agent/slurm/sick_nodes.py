@@ -14,19 +14,35 @@ from trainway.agent.kubelet.health.verdict import UNCERTAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from trainway.agent.base.directory import Directory
 
 NAME = "sick-nodes.json"
+ADDED = "avoided-nodes.json"
+"""The nodes that Slurm keeps the job off since they were set aside while it waited."""
 _EXCLUDE = re.compile(r"^#SBATCH --exclude=(.*)$", re.MULTILINE)
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
 
 
 def sick_nodes(directory: Directory) -> dict[str, str]:
     """Why each of them is sick. Pods may write there as well: what is no node is left out."""
+    return _read(directory, NAME)
+
+
+def added_nodes(directory: Directory) -> frozenset[str]:
+    """Those that Slurm was told of while the job waited, which may be taken back."""
+    return frozenset(_read(directory, ADDED))
+
+
+def note_added(directory: Directory, nodes: Iterable[str]) -> None:
+    """Write them down, before Slurm is told."""
+    directory.replace(ADDED, json.dumps(dict.fromkeys(sorted(nodes), "")).encode())
+
+
+def _read(directory: Directory, name: str) -> dict[str, str]:
     try:
-        found = json.loads(directory.read(NAME))
+        found = json.loads(directory.read(name))
     except (OSError, ValueError):
         return {}
     if not isinstance(found, dict):
@@ -55,6 +71,15 @@ def excluding(excluded: str, nodes: Iterable[str]) -> str:
     """The nodes that Slurm is to keep a job off: those that it does already, and these. Pure."""
     known = [excluded] if "[" in excluded else excluded.split(",")
     return ",".join(dict.fromkeys([*filter(None, known), *sorted(nodes)]))
+
+
+def without(excluded: str, nodes: Collection[str]) -> str:
+    """What is left of nodes that are named one by one. Pure."""
+    return (
+        excluded
+        if "[" in excluded
+        else ",".join(node for node in excluded.split(",") if node not in nodes)
+    )
 
 
 def is_of_node(why: str, shared: str) -> bool:

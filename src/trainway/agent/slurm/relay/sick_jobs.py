@@ -3,23 +3,22 @@
 There are two sorts of them. The driver of a job that gave up a node has had Slurm requeue and hold
 it, since the nodes to avoid can be set only for a job that waits: they are set here, and then the
 job is released. Whoever suspends such a job has it held for another reason, and releases it
-himself. Other jobs may have been waiting when the server set a node aside: they get its name too.
+himself. Other jobs may have been waiting when the server set a node aside: they get its name too,
+until somebody lets jobs run there again.
 """
 
 from __future__ import annotations
 
 from trainway.agent.slurm.files.job_files import RUN, SCRIPT
-from trainway.agent.slurm.job_facts import look
-from trainway.agent.slurm.relay.slurm_failure import is_busy, is_silent
+from trainway.agent.slurm.relay.exclusion import Exclusion
 from trainway.agent.slurm.relay.wishes import RELEASE, words
-from trainway.agent.slurm.sick_nodes import excluded_in, excluding, only_nodes, sick_nodes
+from trainway.agent.slurm.sick_nodes import added_nodes, excluded_in, only_nodes, sick_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from trainway.agent.slurm.commands import Commands, Result
-    from trainway.agent.slurm.job_facts import JobFacts
+    from trainway.agent.slurm.commands import Commands
     from trainway.agent.slurm.relay.followed_job import FollowedJob
 
 
@@ -40,16 +39,19 @@ class SickJobs:
         self._poke = poke
         self._under_way: set[str] = set()
         self._avoided: frozenset[str] = frozenset()
+        self._is_told = False
+        """Whether the server has said yet which nodes are avoided."""
         self._told: dict[str, frozenset[str]] = {}
         """Which of the avoided nodes Slurm knows for a job, by its number."""
+        self._added: dict[str, frozenset[str]] = {}
+        """Which nodes it knows for a job from here alone."""
 
     def avoid(self, nodes: Iterable[object] | None) -> None:
-        """Keep all jobs off these nodes from the next look on; None: off the same as before.
-
-        A job that waits and was told of a node stays off it, also when others may have it again.
-        """
-        avoided = self._avoided if nodes is None else only_nodes(nodes)
-        if not avoided <= self._avoided:
+        """Keep all jobs off these nodes from the next look on; None: off the same as before."""
+        if nodes is None:
+            return
+        avoided, self._is_told = only_nodes(nodes), True
+        if avoided != self._avoided:
             self._poke()
         self._avoided = avoided
 
@@ -58,55 +60,41 @@ class SickJobs:
         waiting = [job for job in jobs if job.state is not None and job.state.is_waiting]
         numbers = {job.number for job in waiting}
         self._told = {key: told for key, told in self._told.items() if key in numbers}
+        self._added = {key: added for key, added in self._added.items() if key in numbers}
         for job in waiting:
             if job.id in self._under_way:
                 continue
+            if job.number not in self._added:
+                self._added[job.number] = added_nodes(job.files.directory)
             is_free = job.state is not None and job.state.is_held and job.files.wished == RUN
-            own = sick_nodes(job.files.directory) if is_free else {}
+            own = frozenset(sick_nodes(job.files.directory) if is_free else ())
             lacking = self._avoided - self._told.get(job.number, frozenset())
             if lacking and job.number not in self._told:
                 self._told[job.number] = self._avoided & _excluded(job)
                 lacking -= self._told[job.number]
-            if own or lacking:
+            lifted = self._added[job.number] - self._avoided if self._is_told else frozenset()
+            if lifted:
+                lifted = lifted.difference(sick_nodes(job.files.directory))
+            if own or lacking or lifted:
                 self._under_way.add(job.id)
-                self._exclude(job, lacking.union(own), is_released=bool(own))
+                added = self._added[job.number]
+                self._tell(Exclusion(job, own, lacking, lifted, added), self._avoided)
 
-    def _exclude(self, job: FollowedJob, nodes: Iterable[str], *, is_released: bool) -> None:
-        avoided = self._avoided
+    def _tell(self, change: Exclusion, avoided: frozenset[str]) -> None:
+        job = change.job
 
-        def on_facts(facts: JobFacts) -> None:
-            if not facts.is_known:
+        def on_told(is_over: bool) -> None:
+            if not is_over:
                 self._under_way.discard(job.id)
                 return
-            if facts.has_chosen_nodes and not is_released:
-                on_told()
-                return
-            wanted = excluding(facts.excluded, nodes)
-            if wanted == facts.excluded:
-                on_told()
-                return
-            update = ("scontrol", "update", f"JobId={job.number}", f"ExcNodeList={wanted}")
-            self._commands.run(update, on_updated)
-
-        def on_updated(result: Result) -> None:
-            if not is_released and not result.ok and (is_silent(result) or is_busy(result)):
-                self._under_way.discard(job.id)
-                return
-            on_told()
-
-        def on_told() -> None:
-            # Also if Slurm refuses: the check finds the same node again, and names it.
-            self._told[job.number] = avoided
-            if is_released:
-                self._commands.run(words(RELEASE, job.number), on_released)
+            self._told[job.number], self._added[job.number] = avoided, change.added
+            if change.own:
+                self._commands.run(words(RELEASE, job.number), lambda _result: on_end())
             else:
                 on_end()
-
-        def on_released(_result: Result) -> None:
-            on_end()
 
         def on_end() -> None:
             self._under_way.discard(job.id)
             self._poke()
 
-        look(self._commands, job.number, on_facts)
+        change.tell(self._commands, on_told)

@@ -146,16 +146,63 @@ def test_a_job_that_waits_already_is_kept_off_nodes_that_are_set_aside(
     assert slurm.asked[len(case.first) :] == case.second
 
 
-def test_another_node_is_told_when_it_is_set_aside_and_none_twice(tmp_path: Path) -> None:
-    slurm: Any = Slurm("JobId=7 JobState=PENDING ExcNodeList=(null)")
-    pokes: list[bool] = []
-    jobs = SickJobs(slurm, lambda: pokes.append(True))
+class Remembering(Slurm):
+    """Knows what it was told to exclude."""
+
+    def run(self, argv: Sequence[str], done: Callable[[Result], None]) -> None:
+        if "hostnames" in argv:
+            self.asked.append(" ".join(argv))
+            done(Result(argv, 0, b"m1\nm2\nn1\n", b""))
+            return
+        if "update" in argv and not self.refusal:
+            excluded = argv[-1].partition("=")[2]
+            self.shown = f"JobId=7 JobState=PENDING ExcNodeList={excluded or '(null)'}"
+        super().run(argv, done)
+
+    @property
+    def updates(self) -> list[str]:
+        return [each.rpartition("=")[2] for each in self.asked if "update" in each]
+
+
+def test_nodes_are_told_once_and_taken_back(tmp_path: Path) -> None:
+    slurm: Any = Remembering("JobId=7 JobState=PENDING ExcNodeList=own")
+    jobs = SickJobs(slurm, lambda: None)
     job: Any = Job(Files(Directory(str(tmp_path))), WAITS)
-    for avoided in (["n1"], ["n1"], ["n1", "n2"], [], ["n2"]):
+    for avoided in (["n1"], ["n1"], ["n1", "n2", "own"], ["n2"], [], [], ["n2"]):
         jobs.avoid(avoided)
         jobs.look([job])
-    updates = [each.partition("=")[2] for each in slurm.asked if "update" in each]
-    assert updates == ["7 ExcNodeList=n1", "7 ExcNodeList=n2"]
+    assert slurm.updates == ["own,n1", "own,n1,n2", "own,n2", "own", "own,n2"]
+
+
+def test_the_next_relay_takes_back_what_this_one_has_told(tmp_path: Path) -> None:
+    slurm: Any = Remembering("JobId=7 JobState=PENDING ExcNodeList=m[1-2]")
+    job: Any = Job(Files(Directory(str(tmp_path))), WAITS)
+    before = SickJobs(slurm, lambda: None)
+    before.avoid(["n1"])
+    before.look([job])
+    after = SickJobs(slurm, lambda: None)
+    after.look([job])
+    assert slurm.updates == ["m[1-2],n1"], "the server has not said anything yet"
+    after.avoid([])
+    slurm.refusal = "Unable to contact slurm controller"
+    after.look([job])
+    slurm.refusal = ""
+    after.look([job])
+    assert slurm.updates == ["m[1-2],n1", "m1,m2", "m1,m2"]
+    after.look([job])
+    assert len(slurm.updates) == 3
+
+
+def test_a_node_that_the_job_itself_found_sick_is_not_taken_back(tmp_path: Path) -> None:
+    slurm: Any = Remembering("JobId=7 JobState=PENDING ExcNodeList=(null)")
+    job: Any = Job(Files(Directory(str(tmp_path))), WAITS)
+    jobs = SickJobs(slurm, lambda: None)
+    jobs.avoid(["n1"])
+    jobs.look([job])
+    add_sick_node(Directory(str(tmp_path)), "n1", "no GPU")
+    jobs.avoid([])
+    jobs.look([job])
+    assert slurm.updates == ["n1"]
 
 
 def test_slurm_is_not_asked_about_a_job_that_was_submitted_without_these_nodes(
