@@ -334,7 +334,7 @@ class RentedClusters:
                 await self._rentals.end(rental.cluster)
             elif record.state == State.STOPPED and rental.state is RentalState.RUNNING:
                 await self.release(record, stop=True)
-            else:  # a notice may be written that nobody was told of
+            elif rental.state is RentalState.RUNNING:  # maybe nobody was told of a notice
                 await self._drain(record, rental)
         for record in list(self._book.records.values()):
             if is_rented(record.infra):  # a server may have been killed before it wrote the bill

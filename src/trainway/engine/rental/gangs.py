@@ -41,7 +41,7 @@ class Gangs:
         provider = await self._clouds.provider(rental.cloud)
         async with self._lock(rental):
             self._check(rental)
-            host_key = await self._clouds.work(self._around.host_key, rental)
+            host_key = await self._clouds.call(self._around.host_key, rental)
             await self._clouds.call(provider.create, replace(rental.gang, host_key=host_key))
         return await self._until_up(rental)
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.rental.host_key import host_key
 from trainway.engine.rental.ssh_key import SshKey, ssh_key
+from trainway.errors import TrainwayError
 from trainway.providers.section import CloudSettings, settings_of
 
 if TYPE_CHECKING:
@@ -53,7 +55,9 @@ class RentalOffice:
         return settings_of(configuration.read(self._home).get("clouds") or {})
 
     def _host_key(self, rental: "Rental") -> str:
-        settings = self.settings().get(rental.cloud) or CloudSettings()
+        settings = CloudSettings()
+        with suppress(TrainwayError):  # config.yaml may be broken now; what was begun goes on
+            settings = self.settings().get(rental.cloud, settings)
         return host_key(self._home, rental.token, is_wanted=settings.gives_host_keys)
 
     def places(self) -> list[str]:
