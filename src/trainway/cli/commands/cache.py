@@ -123,10 +123,18 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple({**known, "size": size}[name] for name in _COLUMNS)
 
 
+def standing(seen: tuple[str, str], told: Mapping[str, Any], *, in_pods: bool) -> tuple[str, str]:
+    """How a cache stands, as seen from here, or as its log says where it cannot be seen. Pure."""
+    status, message = seen
+    if status == "Loading" and in_pods:
+        return status, told.get("message") or message  # and not how often the head ended
+    if status == "Starting" and told.get("state") in ("Loading", "Ready"):
+        return told["state"], told.get("message") or ""  # there is no way to its port from here
+    return seen
+
+
 def _shown(cache: "Cache", told: Mapping[str, Any]) -> dict[str, Any]:
-    status, message = cache.status()
-    if status == "Loading" and cache.spec.in_pods:
-        message = told.get("message") or message  # what the head says, not how often it ended
+    status, message = standing(cache.status(), told, in_pods=cache.spec.in_pods)
     return {
         "name": cache.spec.name,
         "status": status,
