@@ -3,22 +3,23 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from gate import Gate
 from installation import TIMEOUT_S, TRAINWAY, kill
 from ssh_pool import CPUS, ON, SshPool, host_agent, pool_of, until
 
+QUEUED: Final = 200
+
 pytestmark = pytest.mark.xdist_group("ssh")
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.stress)])
-def test_many_jobs_start_in_the_order_they_came(ssh_pool: SshPool, gate: Gate, count: int) -> None:
+def test_two_hundred_jobs_start_in_the_order_they_came(ssh_pool: SshPool, gate: Gate) -> None:
     everything = ["--nodes", "4", "--cpus", str(CPUS)]
     first = ssh_pool.submit_here(*everything, "--", *gate.command("first"))
     visitors = [gate.next() for _ in range(4)]
-    jobs = submitted(ssh_pool, count)
+    jobs = submitted(ssh_pool, QUEUED)
     until(
         lambda: {ssh_pool.phase(jobs[0]), ssh_pool.phase(jobs[-1])} <= {"Queued", "Pending"},
         "they do not wait",
