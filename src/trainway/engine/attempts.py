@@ -4,7 +4,7 @@ What is blamed for the end of an attempt is forgotten when the next one fails (`
 is noted here for each of the last ones.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from trainway.engine.attempt_runs import Runs, seconds_of
@@ -46,16 +46,24 @@ def with_restart(
     return _latest([*others, {**ending, "counts": counts}])
 
 
-def with_preemption(endings: list[Json], attempt: int, runs: Runs, why: Json) -> list[Json]:
+def with_preemption(
+    endings: list[Json], attempt: int, runs: Runs, hosts: Collection[str], why: Json
+) -> list[Json]:
     """The endings once it is known that a cloud has taken the machines of an attempt.
 
-    `why` has the message and the time. The place of the job may have said before that a host was
-    lost, and may have begun the next attempt, of which nothing has run: it is the lost one that was
-    preempted. An attempt that ended for a reason of its own keeps that.
+    `hosts` are those of the attempt; `why` has the message and the time. The place of the job may
+    have said before that a host was lost, and may have begun the next attempt, of which nothing has
+    run, or only on other machines of the same gang: it is the lost one that was preempted. An
+    attempt that ended for a reason of its own keeps that.
     """
     has_run = any(run["attempt"] == attempt for run in runs)
     last = endings[-1] if endings else None
-    if last is not None and not has_run and int(last["attempt"]) == attempt - 1:
+    is_next = last is not None and int(last["attempt"]) == attempt - 1
+    if (
+        last is not None
+        and is_next
+        and (not has_run or _gang(last.get("host")) in map(_gang, hosts))
+    ):
         attempt -= 1
     if last is not None and last["attempt"] == attempt and ending_cause(last) is Cause.NODE_LOST:
         kept: Json = {name: last[name] for name in ("time", "host", "place") if name in last}
@@ -65,6 +73,11 @@ def with_preemption(endings: list[Json], attempt: int, runs: Runs, why: Json) ->
         return with_restart(endings, attempt, why, counts=False)
     told: Json = {"attempt": attempt, **why, "reason": str(Cause.PREEMPTED), "counts": False}
     return _latest([*endings, {**told, "cause": str(Cause.PREEMPTED)}])
+
+
+def _gang(host: str | None) -> str:
+    """The gang of a rented machine, which has its name and a number."""
+    return (host or "").rpartition("-")[0]
 
 
 def _latest(endings: list[Json]) -> list[Json]:

@@ -146,6 +146,7 @@ class Preempted:
     attempt: int
     expected: list[tuple[int, str]]
     """The attempts and their causes."""
+    hosts: tuple[str, ...] = ("p-2-0", "p-2-1")
 
 
 HOST = {"pod": "node-0-1", "reason": "HostLost", "host": "p-1-1", "cause": "NodeLost"}
@@ -154,6 +155,8 @@ PREEMPTED = [
     Preempted("nobody has noticed it", [], 1, [(1, "Preempted")]),
     Preempted("its host was lost", [{"attempt": 1, **HOST}], 1, [(1, "Preempted")]),
     Preempted("and the next attempt waits", [{"attempt": 1, **HOST}], 2, [(1, "Preempted")]),
+    Preempted("and the next attempt began beside it", [{"attempt": 0, **HOST}], 1,
+              [(0, "Preempted")], hosts=("p-1-0", "p-1-2")),
     Preempted("another host was lost before", [{"attempt": 0, **HOST}], 1,
               [(0, "NodeLost"), (1, "Preempted")]),
     Preempted("its program failed", [{"attempt": 1, **EXIT}], 1, [(1, "ExitCode")]),
@@ -163,6 +166,6 @@ PREEMPTED = [
 @pytest.mark.parametrize("case", PREEMPTED, ids=lambda case: case.what)
 def test_an_attempt_whose_machines_a_cloud_took_is_preempted(case: Preempted) -> None:
     why = {"message": "aws takes back i-1", "time": "2026-11-15T05:03:00Z"}
-    found = with_preemption(case.endings, case.attempt, RUNS, why)
+    found = with_preemption(case.endings, case.attempt, RUNS, case.hosts, why)
     assert [(each["attempt"], each["reason"]) for each in endings_view(found)] == case.expected
     assert found[-1]["counts"] is False

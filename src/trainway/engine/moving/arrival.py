@@ -11,7 +11,7 @@ from trainway.engine.attempts import with_preemption
 from trainway.engine.moving.failover import failover_of, with_place
 from trainway.engine.moving.move import Candidate
 from trainway.engine.moving.recovered_job import RecoveredJob
-from trainway.engine.observation import ENDINGS, RUNS
+from trainway.engine.observation import ENDINGS, NODES, RUNS
 from trainway.engine.record import JobRecord, JobSpec
 from trainway.engine.submission import Submission, budget_of
 from trainway.engine.worker_pool.rented_place import is_on_spot, place_again
@@ -71,7 +71,8 @@ def remembered(live: RecoveredJob, planned: Json | None, taken: str) -> dict[str
     endings, runs = list(observed.get(ENDINGS) or ()), list(observed.get(RUNS) or ())
     if taken and live.record.started:
         told = {"message": taken, "time": live.now()}
-        endings = with_preemption(endings, live.record.attempt, runs, told)
+        hosts = [str(each.get("host")) for each in (observed.get(NODES) or {}).values()]
+        endings = with_preemption(endings, live.record.attempt, runs, hosts, told)
     stopped(runs, live.now())
     kept: Json = {RUNS: runs} if runs else {}
     if found is None:
