@@ -54,14 +54,15 @@ def test_a_gang_goes_on_elsewhere_from_its_checkpoint_and_costs_what_its_machine
     user.run("jobs", "wait", job)
     until(lambda: paired_cloud.living() == [], "machines are left")
 
-    said = user.run("jobs", "logs", job, "--all-attempts")
+    said, newest = (user.run("jobs", "logs", job, *every) for every in (["--all-attempts"], []))
     (attempt,) = user.job(job)["status"]["endedAttempts"]
     assert (attempt["reason"], attempt["counts"]) == ("Preempted", False)
     assert f"aws takes back {taken}" in attempt["cause"]
     assert reached >= taken_at
-    assert said.count(f"begins at step {reached} with {NODES} ranks") == NODES
+    assert said.count(f"begins at step 0 with {NODES} ranks") == NODES, "the first logs are gone"
+    assert newest.count(f"begins at step {reached} with {NODES} ranks") == NODES
     last = step(folder)
-    assert said.count(f"ends at step {last} with the sum {last * 10}") == NODES
+    assert newest.count(f"ends at step {last} with the sum {last * 10}") == NODES
     zones = [each["zone"] for each in paired_cloud.instances()]
     assert sorted(zones) == [f"{REGION}a"] * NODES + [f"{REGION}b"] * NODES, "it is not avoided"
 
