@@ -188,7 +188,12 @@ def test_a_spot_machine_is_told_whom_to_ask_and_says_that_it_is_taken(trial: Tri
     asks = {"cloud": "aws", "machine": "i-1", "address": ""}
     spot, other = trial.host("spot", notices=asks), trial.host("other")
     trial.hosts.configure([spot, other], ())
-    trial.until(lambda: trial.notices == ["spot"])
+    trial.until(lambda: trial.notices == ["spot"] and len(trial.seen) == 2)
+    beside = trial.hosts.get("other")
+    start: Any = {"op": "start", "id": "j"}
+    assert beside is not None
+    assert beside.send(start)
+    trial.until(lambda: trial.frames)  # so it has heard all that came before
     assert trial.heard("spot", "watch_notices") == [{"op": "watch_notices", **asks}]
     assert trial.heard("other", "watch_notices") == []
     host = trial.hosts.get("spot")
