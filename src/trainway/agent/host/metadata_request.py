@@ -141,7 +141,7 @@ def parsed(data: bytes) -> Answer | None:
     """What an answer says; None: it is none."""
     import http.client  # noqa: PLC0415 - it takes long to import, and few machines need it
 
-    response = http.client.HTTPResponse(_Received(data))  # type: ignore[arg-type]
+    response = http.client.HTTPResponse(_Received(data))  # type: ignore[arg-type] # only makefile
     try:
         response.begin()
         body = response.read().decode("utf-8", "replace")
