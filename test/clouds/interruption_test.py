@@ -61,6 +61,7 @@ def test_a_gang_goes_on_elsewhere_from_its_checkpoint_and_costs_what_its_machine
     assert reached >= taken_at
     assert said.count(f"begins at step 0 with {NODES} ranks") == NODES, "the first logs are gone"
     assert newest.count(f"begins at step {reached} with {NODES} ranks") == NODES
+    assert said.count("begins at step ") == 2 * NODES, "it began on what was left"
     last = step(folder)
     assert newest.count(f"ends at step {last} with the sum {last * 10}") == NODES
     zones = [each["zone"] for each in paired_cloud.instances()]

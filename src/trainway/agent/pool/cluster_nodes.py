@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainway.agent.pool.lease import LOST
+from trainway.agent.pool.lease import LOST, SILENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     HostOf = Callable[[str], Any]
     """Finds a host of the pool by its name; None: there is none."""
+
+_ABSENT = {SILENT: "does not answer", LOST: "was lost"}
 
 
 def nodes(allocation: Allocation, host_of: HostOf) -> list[ClusterNode]:
@@ -39,11 +41,17 @@ def _node(name: str, gpus: list[str], host_of: HostOf) -> ClusterNode:
     return node
 
 
-def set_aside(held: Placement, host_of: HostOf) -> dict[str, str]:
-    """The hosts of a cluster that take no new pods, and what is to be said of each."""
+def unusable(held: Placement, host_of: HostOf) -> dict[str, str]:
+    """The hosts of a cluster that take no new pods, and what is to be said of each.
+
+    A gang that has lost a host would else begin again on the others alone.
+    """
     found = {}
     for name in held.hosts.values():
-        why = getattr(host_of(name), "drained", "")
-        if why:
+        host = host_of(name)
+        state = getattr(host, "state", "")
+        if why := getattr(host, "drained", ""):
             found[name] = f"{name} is set aside: {why}"
+        elif state in _ABSENT:
+            found[name] = f"{name} {_ABSENT[state]}"
     return found

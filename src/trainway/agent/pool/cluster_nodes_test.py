@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from trainway.agent.pool.allocation import Allocation
-from trainway.agent.pool.cluster_nodes import nodes, set_aside
-from trainway.agent.pool.lease import LOST, UP
+from trainway.agent.pool.cluster_nodes import nodes, unusable
+from trainway.agent.pool.lease import LOST, SILENT, UP
 from trainway.agent.pool.placement import Placement
 from trainway.json_types import Json
 
@@ -42,4 +42,10 @@ def test_what_is_said_of_nodes() -> None:
 
 
 def test_which_take_no_new_pods() -> None:
-    assert set_aside(HELD, HOSTS.get) == {"c": "c is set aside: its fan is loud"}
+    hosts = {**HOSTS, "d": FakeHost(SILENT)}
+    held = Placement({**HELD.hosts, "node-4": "d"})
+    assert unusable(held, hosts.get) == {
+        "b": "b was lost",
+        "c": "c is set aside: its fan is loud",
+        "d": "d does not answer",
+    }

@@ -21,7 +21,7 @@ from trainway.agent.controllers.gang_queue import QUEUED, in_order
 from trainway.agent.pool import autostop, cluster_queue
 from trainway.agent.pool.allocation import Allocation, fill, on_hosts, on_nodes
 from trainway.agent.pool.allocation_state import AllocationState
-from trainway.agent.pool.cluster_nodes import nodes, set_aside
+from trainway.agent.pool.cluster_nodes import nodes, unusable
 from trainway.agent.pool.placement import Placement
 
 TYPE_CHECKING = False
@@ -234,8 +234,8 @@ class Clusters:
                 self._fill(allocation, allocation.placement, waiting)
 
     def _fill(self, allocation: Allocation, held: Placement, waiting: list[Any]) -> None:
-        aside = set_aside(held, self._pool.host)
-        rooms = [room for room in allocation.rooms() if held.hosts[room.name] not in aside]
+        absent = unusable(held, self._pool.host)
+        rooms = [room for room in allocation.rooms() if held.hosts[room.name] not in absent]
         for gang in self._pool.gangs():
             if gang.queue == allocation.name and gang.placement is not None and not gang.ended:
                 if gang.id not in self._seats:
@@ -246,7 +246,7 @@ class Clusters:
             self._seats[gang.id] = found
             gang.place(on_hosts(found, held))
         for position, (gang, reason, message) in enumerate(decisions.waiting, start=1):
-            gang.waiting(reason, "; ".join([message, *aside.values()]), position)
+            gang.waiting(reason, "; ".join([message, *absent.values()]), position)
 
     def on_job(self, gang: Any) -> None:
         """A job of a cluster came, began or ended."""

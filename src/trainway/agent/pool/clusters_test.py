@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from trainway.agent.pool.clusters_testing import FakeGang, FakePool
+from trainway.agent.pool.lease import LOST, SILENT
 from trainway.agent.pool.placement import Placement
 
 GIB = 2**30
@@ -85,6 +86,20 @@ def test_a_node_that_is_set_aside_takes_no_more_jobs_and_keeps_those_that_it_has
     pool.aside.clear()
     pool.schedule()
     assert third.is_placed
+
+
+@pytest.mark.parametrize("state", [SILENT, LOST])
+def test_a_gang_does_not_begin_on_the_nodes_that_are_left(state: str) -> None:
+    pool = FakePool()
+    pool.launch(nodes=2, apart=True)
+    pool.host_states["a1"] = state
+    gang = pool.submit("a", pods=2, cpus=2)
+    assert not gang.is_placed
+    assert "a1 " in gang.said[-1][0]
+    assert pool.submit("b", cpus=2).is_placed is False, "the first holds back all behind it"
+    pool.host_states.clear()
+    pool.schedule()
+    assert gang.is_placed
 
 
 def test_the_next_agent_knows_which_nodes_are_taken() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainway.agent.pool.attendance import Attendance
 from trainway.agent.pool.clusters import Clusters
+from trainway.agent.pool.lease import UP
 from trainway.agent.pool.placement import Placement
 from trainway.json_types import Json
 
@@ -82,6 +83,7 @@ class FakeHost:
     def __init__(self, name: str = "this") -> None:
         self.name = name
         self.drained = ""
+        self.state = UP
         self.settings: Json = {}
         self.told: list[Json] = []
 
@@ -133,6 +135,8 @@ class FakePool:
         self.only = FakeHost()
         self.aside: dict[str, str] = {}
         """Why hosts take no new pods, by their names."""
+        self.host_states: dict[str, str] = {}
+        """The states of hosts that are not up."""
         self.attendance = Attendance(self)
         self.is_attended = True
         self.clusters = Clusters(self, lambda _clusters: self.holder)
@@ -172,6 +176,7 @@ class FakePool:
         assert name
         found = FakeHost(name)
         found.drained = self.aside.get(name, "")
+        found.state = self.host_states.get(name, UP)
         return found
 
     def schedule(self) -> None:
