@@ -60,7 +60,7 @@ class Size:
     """The series of a job that has no room for more."""
 
 
-SHORT = Size(jobs=10, seconds=3.0, series=10, points=1_000, listed=100, full=10)
+SHORT = Size(jobs=10, seconds=1.0, series=10, points=1_000, listed=100, full=10)
 
 
 class Connection(http.client.HTTPConnection):
