@@ -1,11 +1,15 @@
 """Finds the row of a family by the name of a place.
 
 Rows of other packages are entry points of the group `trainway.families`. They are looked for only
-where a name is not one of ours, since looking takes longer than a command may take to start.
+where a name is not one of ours, since looking takes longer than a command may take to start; and
+once, until a package comes or goes, since a server asks several times for each job.
 """
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from trainway.errors import TrainwayError
@@ -95,4 +99,24 @@ def _unusable(entry: "EntryPoint", problem: str) -> BackendError:
 def _entries(group: str) -> "list[EntryPoint]":
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and seldom needed
 
-    return list(entry_points(group=group))
+    return _found(entry_points, group, _packages())
+
+
+@lru_cache(maxsize=16)
+def _found(
+    look: "Callable[..., Iterable[EntryPoint]]", group: str, packages: tuple[object, ...]
+) -> "list[EntryPoint]":
+    del packages  # others, others found
+    return list(look(group=group))
+
+
+def _packages() -> tuple[object, ...]:
+    """What changes when a package comes or goes: the folders of packages, and their times."""
+    return tuple((folder, _changed(folder)) for folder in sys.path)
+
+
+def _changed(folder: str) -> int:
+    try:
+        return Path(folder).stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +73,29 @@ def test_ours_are_found_without_looking_at_packages(monkeypatch: pytest.MonkeyPa
     assert [family_of(f"{name}/x").name for name in BUILTIN] == list(BUILTIN)
     expected = [BUILTIN[name] for name in ("k8s", "ssh", "slurm")]
     assert with_section(["pools", "clusters"]) == expected
+
+
+def test_a_package_that_comes_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    assert family_of("moon/crater") == Family("moon", backend="")
+    info = tmp_path / "moon_backend-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: moon-backend\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{CLASSES}]\nmoon = moon_backend:Moon\n")
+    assert family_of("moon/crater") == Family("moon", "moon_backend:Moon")
+
+
+def test_packages_are_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+
+    def found(group: str) -> list[EntryPoint]:
+        looks.append(group)
+        return []
+
+    monkeypatch.setattr("importlib.metadata.entry_points", found)
+    for _ in range(3):
+        assert family_of("moon/crater").backend == ""
+    assert sorted(looks) == [CLASSES, ROWS]
 
 
 def test_no_package_replaces_one_of_ours(install: Install) -> None:
