@@ -26,7 +26,7 @@ class UploadMemory:
         try:
             found = json.loads(os.pread(self._handle, 1 << 16, 0))
             return str(found["subject"]), str(found["upload"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return "", ""
 
     def write(self, subject: str, upload: str) -> None:
