@@ -33,7 +33,7 @@ def paths(jobset: Json) -> list[str]:
     text = (metadata.get("annotations") or {}).get(TASK_MOUNTS)
     try:
         told = json.loads(text) if isinstance(text, str) else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     roles = told.values() if isinstance(told, dict) else ()
     return [str(path) for found in roles if isinstance(found, list) for path in found]

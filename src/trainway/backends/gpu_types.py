@@ -41,6 +41,6 @@ def accelerators_of(metadata: Mapping[str, Any]) -> dict[str, Accelerator]:
             str(role): accelerators.candidates(told["candidates"][0].get("accelerators"))
             for role, told in json.loads(text).items()
         }
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         return {}  # whoever wrote it, it is not what our compiler writes
     return {role: found[0] for role, found in roles.items() if found}

@@ -109,8 +109,8 @@ app = App(
     help="""Write a training job once, run it anywhere.
 
     Run a TrainJob, an MPIJob, a JobSet, a task, a script or a command on this machine, on SSH
-    hosts, on Slurm or on Kubernetes. Check a job, and see the objects that it turns into, without a
-    cluster.
+    hosts, on Slurm, on Kubernetes or on rented machines. Check a job, and see the objects that it
+    turns into, without a cluster.
     """,
     context_settings={"help_option_names": ["-h", "--help"]},
     modules=MODULES,

@@ -140,7 +140,7 @@ def _known(source: Json) -> dict[str, NamedVolume]:
     try:
         told = json.loads(text) if isinstance(text, str) else {}
         found = {name: NamedVolume(**said) for name, said in told.items()}
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return {}
     return {name: each for name, each in found.items() if _is_text(each)}
 

@@ -26,13 +26,15 @@ class UploadMemory:
         try:
             found = json.loads(os.pread(self._handle, 1 << 16, 0))
             return str(found["subject"]), str(found["upload"])
-        except (ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return "", ""
 
     def write(self, subject: str, upload: str) -> None:
-        """Remember an upload, and no other."""
-        os.ftruncate(self._handle, 0)
-        os.pwrite(self._handle, json.dumps({"subject": subject, "upload": upload}).encode(), 0)
+        """Remember an upload, and no other; nothing, where the disk of this machine is full."""
+        text = json.dumps({"subject": subject, "upload": upload}).encode()
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, text, 0)
 
     def forget(self) -> None:
         """There is nothing to go on with."""

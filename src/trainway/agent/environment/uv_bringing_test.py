@@ -3,8 +3,10 @@ import hashlib
 import os
 import platform
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import ClassVar
 
 import pytest
 
+from trainway.agent.environment import uv_bringing
 from trainway.agent.environment.requirements import Requirements
 from trainway.agent.environment.shelf import Shelf
 from trainway.agent.environment.uv_bringing import (
@@ -34,6 +37,16 @@ def wheel(program: str = "#!/bin/sh\necho uv 1.2.3\n", member: str = "scripts/uv
     return file.getvalue()
 
 
+def broken(compression: int) -> bytes:
+    """A wheel whose directory is whole, and whose program is not."""
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        archive.writestr("uv-1.2.3.data/scripts/uv", os.urandom(4096))
+    content = bytearray(file.getvalue())
+    content[100:3000] = b"\xff" * 2900
+    return bytes(content)
+
+
 class Index(BaseHTTPRequestHandler):
     """An index that has uv, behind a password if a test says so."""
 
@@ -41,18 +54,34 @@ class Index(BaseHTTPRequestHandler):
     sha256: ClassVar[str] = ""
     password: ClassVar[str] = ""
     asked: ClassVar[list[str]] = []
+    page: ClassVar[str] = ""
+    """What it says instead of its list."""
+    is_slow: ClassVar[bool] = False
 
     def do_GET(self) -> None:
         self.asked.append(self.path)
         words = base64.b64encode(f"me:{self.password}".encode()).decode()
         if self.password and self.headers.get("Authorization") != f"Basic {words}":
             self._answer(401, b"")
+        elif self.path == "/simple/uv/" and self.is_slow:
+            self._drip()
+        elif self.path == "/simple/uv/" and self.page:
+            self._answer(200, self.page.encode())
         elif self.path == "/simple/uv/":
             self._answer(200, f'<a href="/files/{NAME}#sha256={self.sha256}">uv</a>'.encode())
         elif self.path == f"/files/{NAME}":
             self._answer(200, self.content)
         else:
             self._answer(404, b"")
+
+    def _drip(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        with suppress(OSError):  # until nobody reads it any more
+            while True:
+                self.wfile.write(b" ")
+                self.wfile.flush()
+                time.sleep(0.01)
 
     def _answer(self, status: int, body: bytes) -> None:
         self.send_response(status)
@@ -77,7 +106,7 @@ def port() -> Iterator[int]:
 @pytest.fixture(autouse=True)
 def _index() -> None:
     offer(wheel())
-    Index.password = ""
+    Index.password, Index.page, Index.is_slow = "", "", False
 
 
 @pytest.fixture
@@ -154,10 +183,22 @@ def test_the_password_of_an_index_is_sent_and_not_shown(
         (wheel(), "0" * 64, "what came is not the wheel that its index lists"),
         (wheel(), "", "does not say the hash"),
         (b"no archive", None, "its wheel cannot be read"),
-        (wheel(member="scripts/other"), None, "its wheel cannot be read"),
+        (wheel(member="scripts/other"), None, "there is no program in its wheel"),
+        (broken(zipfile.ZIP_LZMA), None, "its wheel cannot be read"),
+        (broken(zipfile.ZIP_BZIP2), None, "its wheel cannot be read"),
+        (broken(zipfile.ZIP_DEFLATED), None, "its wheel cannot be read"),
         (wheel("#!/bin/sh\nexit 1\n"), None, "its program does not run on this host"),
     ],
-    ids=["another hash", "no hash", "no archive", "no program", "a broken program"],
+    ids=[
+        "another hash",
+        "no hash",
+        "no archive",
+        "no program",
+        "lzma",
+        "bzip2",
+        "deflate",
+        "a broken program",
+    ],
 )
 def test_what_cannot_be_used_leaves_nothing(
     content: bytes, sha256: str | None, said: str, shelf: Shelf, port: int, tmp_path: Path
@@ -166,6 +207,40 @@ def test_what_cannot_be_used_leaves_nothing(
     with pytest.raises(NotBroughtError, match=said):
         bring(shelf, index(port), environ(tmp_path))
     assert left(shelf) == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "[" * 100_000,
+        f'<a href="http://[/{NAME}#sha256={"0" * 64}">uv</a>',
+        f'<a href="uv-{"9" * 5000}.1-py3-none-{TAG}.whl">uv</a>',
+        f'{{"files": [{{"url": "http://[", "filename": "{NAME}"}}]}}',
+    ],
+    ids=["deep", "no URL", "a number beyond words", "no URL in JSON"],
+)
+def test_an_index_that_makes_no_sense_is_a_reason(
+    page: str, shelf: Shelf, port: int, tmp_path: Path
+) -> None:
+    Index.page = page
+    with pytest.raises(NotBroughtError, match=r"makes no sense|the hash of its wheel"):
+        bring(shelf, index(port), environ(tmp_path))
+
+
+def test_an_index_that_sends_a_byte_at_a_time_holds_nobody_up(
+    shelf: Shelf, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uv_bringing, "SLOWEST_PAGE", 0.1)
+    Index.is_slow = True
+    with pytest.raises(UnreachableError, match="has not sent everything"):
+        bring(shelf, index(port), environ(tmp_path))
+
+
+def test_a_pipe_among_wheels_is_none(shelf: Shelf, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / NAME)
+    wanted = Requirements(f"--no-index\n--find-links {tmp_path}\nsix\n")
+    with pytest.raises(NotBroughtError, match="no index"):
+        bring(shelf, wanted, environ(tmp_path))
 
 
 def test_an_index_that_does_not_answer_is_a_reason(shelf: Shelf, tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def parsed(data: bytes) -> Answer | None:
     try:
         response.begin()
         body = response.read().decode("utf-8", "replace")
-    except (http.client.HTTPException, OSError, ValueError):
+    except (http.client.HTTPException, OSError, ValueError, OverflowError):
         return None
     headers = {name.lower(): value for name, value in response.getheaders()}
     return Answer(response.status, headers, body)

@@ -76,6 +76,12 @@ CASES = [
     Case("nothing, for ever", b"", None, closes=False),
     Case("no HTTP", b"SSH-2.0-OpenSSH\r\n", None),
     Case("too much", HEAD + b"\r\n" + b"x" * (LIMIT + 1), None),
+    Case("a length beyond memory", HEAD + b"Content-Length: %d\r\n\r\nyes" % 10**30, None),
+    Case(
+        "a chunk beyond memory",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"F" * 30 + b"\r\nyes",
+        None,
+    ),
     Case("a length that is none", HEAD + b"Content-Length: x\r\n\r\nyes", 200, "yes"),
 ]
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SECONDS = 5.0
 """How often it is asked: clouds tell a machine half a minute ahead, or more."""
+_LAST_PORT = 65535
 _MOST = 200
 """How long a reason may be."""
 
@@ -106,6 +107,6 @@ def address_of(text: str) -> tuple[str, int]:
     if not text:
         return ADDRESS
     host, _, port = text.rpartition(":")
-    if not host or not port.isdigit():
+    if not host or not port.isdecimal() or not 0 < int(port) <= _LAST_PORT:
         raise ValueError(f"{text!r} is no address and port")
     return host.strip("[]"), int(port)

@@ -72,9 +72,20 @@ def test_a_risk_is_told_once_and_what_is_certain_after_it() -> None:
         assert machine.told[1] == NOTICE
 
 
-def test_a_service_that_makes_no_sense_is_asked_again() -> None:
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        '{"action": {"a": 1}, "time": []',
+        '{"action": ' + "[" * 60_000,
+        "[" * 60_000,
+        "\0",
+        "9" * 5000,
+    ],
+    ids=["open", "nested", "deep", "nul", "number"],
+)
+def test_a_service_that_makes_no_sense_is_asked_again(nonsense: str) -> None:
     with MetadataService().running() as service, Machine(service) as machine:
-        service.says[ACTION] = '{"action": {"a": 1}, "time": []'
+        service.says[ACTION] = nonsense
         machine.begin()
         machine.until_asked(ACTION)
         machine.until_asked(ACTION)
@@ -95,7 +106,9 @@ def test_where_is_asked(text: str, address: tuple[str, int]) -> None:
     assert address_of(text) == address
 
 
-@pytest.mark.parametrize("text", ["10.0.0.1", "10.0.0.1:", ":80", "10.0.0.1:http"])
+@pytest.mark.parametrize(
+    "text", ["10.0.0.1", "10.0.0.1:", ":80", "10.0.0.1:http", "10.0.0.1:70000", "10.0.0.1:²"]
+)
 def test_an_address_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no address and port"):
         address_of(text)

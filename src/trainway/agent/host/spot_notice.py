@@ -105,7 +105,7 @@ def _of_google(answer: Answer | None) -> str:
 def _object(text: str) -> dict[str, object]:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -138,7 +138,7 @@ def gpu_types(metadata: Mapping[str, Any], names: Mapping[str, str]) -> dict[str
             str(role): accelerators.candidates(told["candidates"][0].get("accelerators"))
             for role, told in roles.items()
         }
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         return {}  # whoever wrote it, it is not what our compiler writes
     types = {role: gpu_type(found[0].name, names) for role, found in named.items() if found}
     return {role: name for role, name in types.items() if name}

@@ -122,6 +122,7 @@ def named(accelerators: Any) -> Json:
         (named("A100-80GB:1"), {"node": "a100x"}),
         (named("80GB+:2"), {}),
         ({"annotations": {"trainway.dev/candidates": "[]"}}, {}),
+        ({"annotations": {"trainway.dev/candidates": "[" * 5000}}, {}),
     ],
 )
 def test_gpus_have_the_names_of_the_cluster(metadata: Json, wanted: dict[str, str]) -> None:

@@ -139,7 +139,7 @@ def _of_annotation(*objects: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             place = f"metadata.annotations[{SLURM_OPTIONS}]"
             try:
                 yield place, json.loads(text)
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, RecursionError):
                 yield place, None
             return
 
@@ -149,7 +149,7 @@ def _of_tasks(jobset: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     try:
         roles = json.loads(_annotations(jobset).get(TASK_OPTIONS) or "{}")
         sections = [(task.get("config") or {}).get("slurm") or {} for task in roles.values()]
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return  # whoever wrote it, it is not what our compiler writes
     for section in sections:
         if section.get("sbatch_options"):

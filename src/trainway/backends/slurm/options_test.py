@@ -106,6 +106,7 @@ def test_the_partition_for_cpus_is_for_jobs_without_gpus() -> None:
     ("text", "said"),
     [
         ("{", "must be an object: options of sbatch by their names"),
+        ("[" * 5000, "must be an object: options of sbatch by their names"),
         (
             '{"array": "1-3"}',
             "array: cannot be set: several jobs at once are submitted with --num-jobs N",

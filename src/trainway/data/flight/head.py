@@ -21,6 +21,7 @@ PATIENCE_S: Final = 20.0
 READERS_S: Final = 300.0
 """For how long somebody who asked for rows counts as a reader."""
 _MOST_READERS: Final = 10_000
+_MOST_WORKERS: Final = 10_000
 _MOST_DIGITS: Final = 18
 
 
@@ -98,6 +99,9 @@ class Head:
             counts = report.counts if same else {}
             known = {file: rows for file, rows in counts.items() if file < len(self.plan.files)}
             has = frozenset(known)
+            self._forget_silent()
+            if report.name not in self._members and len(self._members) >= _MOST_WORKERS:
+                raise UsageError(f"the cache has {_MOST_WORKERS} workers already")
             self._members[report.name] = _Member(report, self._clock(), has)
             self._counts.update(known)
             self._assign()
@@ -197,6 +201,15 @@ class Head:
                     for name, each in sorted(self._members.items())
                 ],
             }
+
+    def _forget_silent(self) -> None:
+        """Know nothing more of workers that are gone and whose files others have."""
+        needed, now = set(self._owners.values()), self._clock()
+        self._members = {
+            name: each
+            for name, each in self._members.items()
+            if name in needed or now - each.seen <= self._patience_s
+        }
 
     def _assign(self) -> None:
         now = self._clock()

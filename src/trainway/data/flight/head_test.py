@@ -3,8 +3,9 @@
 import pyarrow as pa
 import pytest
 
+from trainway.data.flight import head as heads
 from trainway.data.flight.assignment import Layout, Segment, assign
-from trainway.data.flight.head import READERS_S, Head, Orders, Report
+from trainway.data.flight.head import PATIENCE_S, READERS_S, Head, Orders, Report
 from trainway.data.flight.plan import Plan, TableFile, encoded
 from trainway.data.flight.row_range import RowRange
 from trainway.errors import UnavailableError, UsageError
@@ -220,3 +221,28 @@ def test_what_is_told_of_a_table_is_made_once() -> None:
     planned = Plan("t", encoded(pa.schema({"id": pa.int64()})), ())
     assert planned.arrow_schema() is planned.arrow_schema()
     assert planned.version is planned.version
+
+
+def test_whoever_is_gone_and_has_nothing_is_forgotten() -> None:
+    clock = Clock()
+    head = Head(PLAN, 1, clock)
+    workers = Workers(head)
+    workers.report("x", "x", "x")
+    for number in range(3):  # as one does that has another name after each restart
+        head.join(Report(f"old-{number}", "old:1"))
+    assert len(head.describe()["workers"]) == 4
+    clock.now += PATIENCE_S + 1
+    workers.report("x")
+    assert [each["name"] for each in head.describe()["workers"]] == ["x"]
+
+
+def test_nobody_makes_up_more_workers_than_a_cache_may_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(heads, "_MOST_WORKERS", 2)
+    head = Head(PLAN, 1, Clock())
+    head.join(Report("x", "x:1"))
+    head.join(Report("y", "y:1"))
+    with pytest.raises(UsageError, match="has 2 workers already"):
+        head.join(Report("z", "z:1"))
+    head.join(Report("x", "x:1"))

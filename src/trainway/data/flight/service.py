@@ -67,7 +67,7 @@ class Service(flight.FlightServerBase):  # type: ignore[misc] # pyarrow has no t
         head = self._head()
         if action.type == wire.JOIN:
             report = _told(lambda: wire.load_report(action.body.to_pybytes()))
-            yield wire.dump(head.join(report))
+            yield wire.dump(_told(lambda: head.join(report)))
         elif action.type == wire.DESCRIBE:
             yield wire.dump(head.describe())
         else:

@@ -55,7 +55,7 @@ def read_manifest(text: bytes, uri: str) -> list[str]:
             check_key(uri, name)
             if "\0" in name:
                 raise ValueError
-    except (ValueError, KeyError, TypeError, UsageError):
+    except (ValueError, KeyError, TypeError, UsageError, RecursionError):
         raise TrainwayError(
             f"{uri} is no manifest of checkpoints", hint="remove it, or name another folder"
         ) from None

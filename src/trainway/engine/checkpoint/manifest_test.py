@@ -55,7 +55,8 @@ def test_a_manifest_is_read_again() -> None:
     ["", "[]", "{}", '{"version": 2, "files": []}', '{"version": 1, "files": [1]}',
      '{"version": 1, "files": ["../a"]}', '{"version": 1, "files": ["/a"]}',
      '{"version": 1, "files": ["a//b"]}', '{"version": 1, "files": ["a\\u0000"]}',
-     '{"version": 1, "files": [""]}', '{"version": 1, "files": 7}'],
+     '{"version": 1, "files": [""]}', '{"version": 1, "files": 7}', "[" * 5000],
+    ids=lambda text: text[:40],
 )  # fmt: skip
 def test_no_other_text_is_a_manifest(text: str) -> None:
     with pytest.raises(TrainwayError, match="s3://b/run is no manifest of checkpoints"):

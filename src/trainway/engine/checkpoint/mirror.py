@@ -260,6 +260,6 @@ def _note(output: Path) -> dict[str, object] | None:
     try:
         with job_file.reader(output.parent, output.parent / NOTE) as file:
             said = json.loads(file.read(_LARGEST_NOTE))
-    except (OSError, ValueError, job_file.RefusedFileError):
+    except (OSError, ValueError, RecursionError, job_file.RefusedFileError):
         return None
     return said if isinstance(said, dict) else None

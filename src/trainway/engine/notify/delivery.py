@@ -9,6 +9,7 @@ from typing import Any, Final
 from trainway.notify.message import HttpRequest
 
 _TIMEOUT_S: Final = 10.0
+_LONGEST: Final = 300
 _WORTH_ANOTHER_TRY: Final = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 
 
@@ -40,9 +41,19 @@ def deliver(request: HttpRequest) -> None:
         with error:
             is_final = error.code < HTTPStatus.INTERNAL_SERVER_ERROR
             is_final = is_final and error.code not in _WORTH_ANOTHER_TRY
-            said = f"it answers {error.code} {error.reason}".strip()
+            said = f"it answers {error.code} {_shown(error.reason)}".strip()
             raise DeliveryError(said, is_final=is_final) from None
     except urllib.error.URLError as error:
-        raise DeliveryError(f"it cannot be reached: {error.reason}") from None
+        raise DeliveryError(f"it cannot be reached: {_shown(error.reason)}") from None
     except (OSError, http.client.HTTPException) as error:
-        raise DeliveryError(f"it cannot be reached: {str(error) or type(error).__name__}") from None
+        said = _shown(error) or type(error).__name__
+        raise DeliveryError(f"it cannot be reached: {said}") from None
+    except ValueError as error:
+        said = f"its URL cannot be used: {_shown(error)}"
+        raise DeliveryError(said, is_final=True) from None
+
+
+def _shown(said: object) -> str:
+    """What somebody else has said, fit for a line of a log."""
+    text = str(said)[:_LONGEST]
+    return "".join(each if each.isprintable() else " " for each in text).strip()

@@ -1,5 +1,6 @@
 """Notices over real HTTP."""
 
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -57,3 +58,28 @@ def test_nobody_is_there(address: str) -> None:
     with pytest.raises(DeliveryError, match="it cannot be reached") as raised:
         deliver(HttpRequest("http://127.0.0.1:9/", {}, b"x"))
     assert not raised.value.is_final
+
+
+@pytest.mark.parametrize("host", ["a..b", ".x", "a" * 300])
+def test_a_host_that_no_host_can_be_called_is_no_other_try(host: str) -> None:
+    with pytest.raises(DeliveryError, match="its URL cannot be used") as raised:
+        deliver(HttpRequest(f"http://{host}/", {}, b"x"))
+    assert raised.value.is_final
+
+
+def test_what_somebody_says_is_shown_as_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            accepted, _ = listener.accept()
+            with accepted:
+                accepted.recv(4096)
+                accepted.sendall(b"HTTP/1.1 400 \x00\x1b[31mno" + b"o" * 1000 + b"\r\n\r\n")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(DeliveryError) as raised:
+            deliver(HttpRequest(f"http://127.0.0.1:{listener.getsockname()[1]}/", {}, b"x"))
+        thread.join()
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 400

@@ -217,7 +217,15 @@ class Notifier:
 
     async def _deliver(self, target: Target, notice: Notice) -> None:
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._threads, self._notifying.send, request(target, notice))
+        try:
+            asked = request(target, notice)
+            await loop.run_in_executor(self._threads, self._notifying.send, asked)
+        except DeliveryError:
+            raise
+        except Exception as error:  # one that cannot be sent must not hold up all others
+            log.exception("a notice cannot be delivered")
+            said = f"an error of the server ({type(error).__name__}), which its log has"
+            raise DeliveryError(said, is_final=True) from error
 
     def _target(self, name: str) -> Target | None:
         if is_url(name):

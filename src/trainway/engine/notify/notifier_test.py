@@ -137,7 +137,7 @@ def test_the_next_server_delivers_what_is_left() -> None:
     assert len(webhook.got) == 1
 
 
-@pytest.mark.parametrize("name", ["nobody", "ftp://h/", "https://h:port/secret"])
+@pytest.mark.parametrize("name", ["nobody", "ftp://h/", "https://h:port/secret", "http://a..b/"])
 def test_who_cannot_be_told_is_refused(name: str) -> None:
     async def scene(world: World) -> None:
         with pytest.raises(UsageError) as raised:
@@ -167,3 +167,24 @@ def test_a_test_needs_somebody() -> None:
             await world.engine.notifier.test()
 
     asyncio.run(act(scene, world(Webhook())))
+
+
+def test_a_notice_that_cannot_be_sent_at_all_holds_up_no_other() -> None:
+    """It would be the first one of every round, and of the next server too."""
+    webhook = Webhook()
+
+    def send(asked: HttpRequest) -> None:
+        if asked.url == HOOK:
+            raise UnicodeError("label empty or too long")
+        webhook(asked)
+
+    async def scene(world: World) -> None:
+        await submit(world, HOOK)
+        (await world.begun(await first(world))).run()
+        async with asyncio.timeout(60):
+            while "NotificationFailed" not in await world.reasons("demo"):
+                await asyncio.sleep(0.001)
+        await webhook.until(world, 1)
+
+    asyncio.run(act(scene, World(targets=lambda: [TEAM], send=send)))
+    assert [line.split(" ")[0] for line in webhook.got] == [TEAM.url]

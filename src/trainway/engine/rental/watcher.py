@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from trainway.engine.background import Background
+from trainway.engine.backoff import Backoff
 from trainway.engine.rental.book import RentalBook, SupersededError
 from trainway.engine.rental.context import RentalContext
 from trainway.engine.rental.record import ON_THE_WAY_OUT, Rental, RentalState
@@ -56,12 +57,16 @@ class Watcher:
         return any(each.state in _MAY_RUN for each in self._book.all())
 
     async def _watch(self) -> None:
+        pause_s, backoff = INTERVAL_S, Backoff()
         while self._is_needed():
-            await self._around.pause(INTERVAL_S)
+            await self._around.pause(pause_s)
+            pause_s = INTERVAL_S
             try:
                 await self.look()
+                backoff.reset()
             except DatabaseError as error:
                 log.warning("what became of rented machines is seen later: %s", error)
+                pause_s = backoff.next()
             except Exception:
                 log.exception("rented machines cannot be looked at")
 
@@ -70,10 +75,14 @@ class Watcher:
         places: dict[tuple[str, str], list[Rental]] = defaultdict(list)
         for rental in self._running():
             places[rental.cloud, rental.region].append(rental)
-        looks = [self._look_at(*place, rentals) for place, rentals in places.items()]
-        changes = [change for found in await asyncio.gather(*looks) for change in found]
-        for change in changes:
+        changes: list[RentalChange] = []
+        looks = [self._look_at(*place, rentals, changes) for place, rentals in places.items()]
+        found = await asyncio.gather(*looks, return_exceptions=True)
+        for change in changes:  # they are written, so nobody finds them a second time
             await self._tell(change)
+        for failure in found:
+            if failure is not None:
+                raise failure
         return changes
 
     async def hear(self, cluster: str, notices: Sequence[Notice]) -> None:
@@ -89,14 +98,14 @@ class Watcher:
             return
 
     async def _look_at(
-        self, cloud: str, region: str, rentals: Sequence[Rental]
-    ) -> list[RentalChange]:
+        self, cloud: str, region: str, rentals: Sequence[Rental], changes: list[RentalChange]
+    ) -> None:
+        """Write what has changed there, and add it to the changes."""
         try:
             found = await self._found(cloud, region, rentals)
         except ProviderError as error:
             log.warning("machines in %s/%s cannot be seen: %s", cloud, region, error)
-            return []
-        changes: list[RentalChange] = []
+            return
         for rental in rentals:
             now = self._book.get(rental.token)
             if now is None or now.state is not RentalState.RUNNING:
@@ -108,7 +117,6 @@ class Watcher:
             except SupersededError:
                 continue
             changes += after.changes
-        return changes
 
     async def _found(self, cloud: str, region: str, rentals: Sequence[Rental]) -> Found:
         clouds = self._around.clouds

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from trainway.backends.agents.jobdir import write_private
 from trainway.engine.ledger import Ledger
@@ -19,6 +19,8 @@ from trainway.errors import DatabaseError, TrainwayError
 from trainway.schedule.moments import next_moment
 
 log = logging.getLogger(__name__)
+
+_NO_COPY: Final = (OSError, ValueError, TypeError, KeyError, RecursionError, TrainwayError)
 
 
 class ScheduleCopies:
@@ -79,7 +81,7 @@ class ScheduleCopies:
                 record, submission = ScheduleRecord(**data["record"]), str(data["submission"])
                 read_submission(submission)
                 next_moment(record.parsed, record.wall, record.decided)
-            except (OSError, ValueError, TypeError, KeyError, TrainwayError) as error:
+            except _NO_COPY as error:
                 log.warning("%s is not the copy of a schedule: %s", path, error)
                 continue
             if f"{record.id}.json" == path.name:

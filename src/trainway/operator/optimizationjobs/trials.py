@@ -63,7 +63,7 @@ def _parameters(metadata: Json) -> dict[str, str]:
     text = (metadata.get("annotations") or {}).get(PARAMETERS, "")
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     if not isinstance(found, dict):
         return {}

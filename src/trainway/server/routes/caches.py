@@ -75,7 +75,7 @@ async def _shown(engine: Engine, job: Json) -> Json | None:
         return None
     told = None
     if is_asked(job, spec):
-        told = await asyncio.to_thread(figures_of, spec)
+        told = await figures_of(spec)
     elif is_told(job, spec):
         told = told_in_log(await _head_log(engine, job["metadata"]["id"]))
     return cache_view(job, spec, told)
