@@ -64,7 +64,7 @@ def description(job: Json, events: Sequence[Json], now: datetime, *, paint: Pain
     facts = [(name, value) for name, value in _facts(job, now, paint) if value]
     width = max(len(name) for name, _ in facts) + 2
     text = "".join(f"{name + ':':{width}}{value}\n" for name, value in facts)
-    nodes = job["status"].get("nodes") or ()
+    nodes = _nodes(job)
     if nodes:
         text += "\n" + _node_table(nodes, job["status"].get("failure") or {}, paint)
     ended = job["status"].get("endedAttempts") or ()
@@ -73,6 +73,23 @@ def description(job: Json, events: Sequence[Json], now: datetime, *, paint: Pain
     if events:
         text += "\n" + event_table(events[-_SHOWN_EVENTS:])
     return text
+
+
+def _nodes(job: Json) -> list[Json]:
+    """Its nodes; those that a group has ended when its primary tasks were done have not failed."""
+    nodes = job["status"].get("nodes") or ()
+    header: Json = {}
+    for item in job["spec"].get("objects") or ():
+        header = item.get("spec", {}).get("header") or {} if item.get("kind") == "Task" else header
+    primary = header.get("primary_tasks")
+    if not primary or job["status"]["phase"] != "Succeeded":
+        return list(nodes)
+    return [
+        {**node, "phase": "Ended"}
+        if node.get("phase") == "Failed" and node.get("role") not in primary
+        else node
+        for node in nodes
+    ]
 
 
 def _node_table(nodes: Sequence[Json], failure: Json, paint: Paint) -> str:

@@ -193,3 +193,25 @@ def test_a_job_says_where_it_goes_on_and_what_it_avoids() -> None:
     assert not any("k8s/a" in line for line in lines)
     assert any("from ssh/lab to local (waits until" in line for line in lines)
     assert "ATTEMPT CAUSE COUNTS PLACE HOST MESSAGE" in lines
+
+
+@pytest.mark.parametrize(("phase", "shown"), [("Succeeded", "Ended"), ("Failed", "Failed")])
+def test_an_auxiliary_task_is_ended_with_a_group_that_succeeded(phase: str, shown: str) -> None:
+    header = {"execution": "parallel", "primary_tasks": ["trainer"]}
+    nodes = [
+        {"role": "trainer", "job": 0, "rank": 0, "phase": phase},
+        {"role": "replay", "job": 0, "rank": 0, "phase": "Failed", "exitCode": 143},
+    ]
+    job: Json = {
+        "metadata": {"name": "rl", "id": "i1", "creationTimestamp": "2026-11-15T05:00:00Z"},
+        "spec": {
+            "kind": "Task",
+            "backend": "local",
+            "priority": 0,
+            "objects": [{"kind": "Task", "spec": {"header": header}}],
+        },
+        "status": {"phase": phase, "restarts": 0, "nodes": nodes},
+    }
+    text = description(job, [], NOW, paint=unpainted)
+    rows = [line.split()[:2] for line in text.splitlines() if line.startswith(("trainer", "repl"))]
+    assert rows == [["trainer-0", phase], ["replay-0", shown]]

@@ -12,6 +12,8 @@ from trainway.errors import InvalidError, NotFoundError, TrainwayError
 
 _LONGEST_LINE: Final = 2_000
 _LONGEST_BODY: Final = 300
+_MALFORMED: Final = 422
+"""A request of another form: its message says what is wrong, and only `field` says where."""
 
 
 class JobFailedError(errors.JobFailedError):
@@ -40,6 +42,8 @@ def from_response(status: int, body: bytes) -> TrainwayError:
     kind = _BY_CODE.get(str(error.get("code")), TrainwayError)
     if kind is InvalidError:
         return InvalidError(_lines(answer.get("errors")) or [message], hint=hint)
+    if status == _MALFORMED and field:
+        message = f"{field}: {message}"
     return kind(message, field=field, hint=hint)
 
 

@@ -25,6 +25,11 @@ def test_a_code_becomes_its_class_again(kind: type[TrainwayError]) -> None:
     assert (error.message, error.field, error.hint) == ("no", "spec.x", "do y")
 
 
+def test_what_is_wrong_with_the_form_of_a_request_is_told_with_its_field() -> None:
+    error = from_response(422, body("usage", message="it is too large", field="workers"))
+    assert (error.message, error.field) == ("workers: it is too large", "workers")
+
+
 def test_objects_that_are_refused_have_a_line_each() -> None:
     answer = json.loads(body("invalid")) | {"errors": ["TrainJob/a: spec.x: no", "b"]}
     error = from_response(422, json.dumps(answer).encode())

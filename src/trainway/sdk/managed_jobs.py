@@ -118,6 +118,11 @@ def active_jobs(rest: Rest, *, name: str | None = None, all_users: bool = True) 
     return list(_pages(rest, name, whose(all_users=all_users)))
 
 
+def named(job_ids: str | Sequence[str | int]) -> list[str]:
+    """The ids that were given; in SkyPilot they are numbers, which name no job here. Pure."""
+    return [job_ids] if isinstance(job_ids, str) else [str(each) for each in job_ids]
+
+
 def to_cancel(
     rest: Rest,
     job_ids: Sequence[str],
@@ -154,12 +159,12 @@ def the_active(rest: Rest, name: str) -> Json:
     return found[0]
 
 
-def the_job(rest: Rest, job_id: str | None, name: str | None) -> Json:
+def the_job(rest: Rest, job_id: str | int | None, name: str | None) -> Json:
     """The job of an id, the newest of a name, or the newest there is."""
     if job_id is not None and name is not None:
         raise UsageError("give the id or the name of a job, and not both")
     if job_id is not None:
-        return rest.get(job_id)
+        return rest.get(str(job_id))
     found, _ = rest.page(limit=1, name=name, summary=True)
     if not found:
         what = "there are no jobs" if name is None else f"no job is called {name!r}"

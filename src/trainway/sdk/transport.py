@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from trainway.errors import UnavailableError
+from trainway.errors import NotFoundError, UnavailableError
 from trainway.sdk.address import Address
 from trainway.sdk.failures import from_response
 from trainway.sdk.http_exchange import BrokenAnswerError, Exchange
@@ -245,7 +245,11 @@ class Transport:
 
 
 def segment(name: str) -> str:
-    """A name as one part of a path."""
+    """A name as one part of a path; NotFoundError where nothing can be called that."""
+    if not name:
+        raise NotFoundError("the name is empty", hint="give the name or the id of something")
+    if "/" in name:
+        raise NotFoundError(f"nothing is called {name!r}", hint="a name or an id has no / in it")
     return quote(name, safe="")
 
 

@@ -30,9 +30,23 @@ def test_a_request_gives_the_answer_and_shows_the_token(fake: FakeServer) -> Non
 
 
 def test_a_name_cannot_leave_its_place_in_the_path(fake: FakeServer) -> None:
-    with pytest.raises(NotFoundError, match=r'no job "\.\./server\?x"') as caught:
-        rest(fake).get("../server?x")
+    with pytest.raises(NotFoundError, match=r'no job "\.\.\?x"') as caught:
+        rest(fake).get("..?x")
     assert caught.value.hint == "trainway jobs list shows all"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "the name is empty"),
+        ("../server?x", r"nothing is called '\.\./server\?x'"),
+        ("./train.py", r"nothing is called '\./train.py'"),
+    ],
+)
+def test_what_can_be_no_name_is_not_asked_for(fake: FakeServer, name: str, said: str) -> None:
+    with pytest.raises(NotFoundError, match=said):
+        rest(fake).get(name)
+    assert fake.requests == []
 
 
 def test_nobody_listening_is_said_in_one_line(tmp_path: Path) -> None:

@@ -57,6 +57,9 @@ class ScriptedPool:
     def silence(self, name: str) -> str:
         return f"host {name} does not answer"
 
+    def is_last(self, name: str) -> bool:
+        return self.hosts.keys() - self.aside.keys() <= {name}
+
     def set_aside(self, name: str, why: str, _by: str) -> None:
         self.aside[name] = why
 

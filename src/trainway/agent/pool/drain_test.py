@@ -1,10 +1,15 @@
 """A host that is set aside takes no new pods, whoever the pool agent is, and keeps those it has."""
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.testing import container, jobset, role
+from trainway.agent.pool.drains import is_last
+from trainway.agent.pool.ledger import Capacity
 from trainway.agent.pool.state import State, drained_hosts
 from trainway.agent.pool.testing import pool_agent
 from trainway.json_types import Json
@@ -80,3 +85,50 @@ def test_a_host_that_is_not_there_cannot_be_set_aside() -> None:
     with pool_agent() as pool:
         answer = pool.ask("drain", host="z", why="no reason")
         assert (answer["code"], answer["hint"]) == ("not_found", "its hosts are a, b")
+
+
+@dataclass
+class Known:
+    """What is known of a host."""
+
+    name: str
+    gpus: int | None = 0
+    drained: str = ""
+    retired: bool = False
+
+    @property
+    def facts(self) -> Json:
+        return {} if self.gpus is None else {"gpus": self.gpus}
+
+    def capacity(self) -> Capacity | None:
+        return None if self.gpus is None else Capacity.read({}, {"gpus": self.gpus})
+
+
+@dataclass(frozen=True)
+class Last:
+    """Whether host a is the last one beside these."""
+
+    id: str
+    others: list[Known]
+    expected: bool
+    gpus: int = 0
+    drained: str = ""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Last("alone", [], expected=True),
+        Last("another one", [Known("b")], expected=False),
+        Last("one that has not answered yet", [Known("b", None)], expected=False, gpus=1),
+        Last("the others are set aside", [Known("b", drained="its fan")], expected=True),
+        Last("the others are not configured any more", [Known("b", retired=True)], expected=True),
+        Last("the others have no GPUs", [Known("b")], expected=True, gpus=2),
+        Last("another one has GPUs, too", [Known("b"), Known("c", 1)], expected=False, gpus=2),
+        Last("it is set aside already", [], expected=False, drained="its disk"),
+    ],
+    ids=lambda case: case.id,
+)
+def test_which_host_is_the_last(case: Last) -> None:
+    mine = Known("a", case.gpus, case.drained)
+    assert is_last("a", [mine, *case.others]) is case.expected  # type: ignore[list-item]

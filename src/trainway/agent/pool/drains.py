@@ -6,15 +6,37 @@ from trainway.agent.pool.state import drain_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from trainway.agent.base.clock import Clock
     from trainway.agent.base.event_loop import Timer, Timetable
+    from trainway.agent.pool.hosts import Host
     from trainway.agent.pool.state import State
     from trainway.json_types import Json
 
 LONGEST_PAUSE = 3600.0
 """A clock may be set: whether the time of a host is up is asked this often at least."""
+
+
+def is_last(name: str, hosts: Iterable[Host]) -> bool:
+    """Whether no other host could take the jobs of this one, which takes some itself. Pure.
+
+    One that does not answer at the moment may come back, and one that never has may have anything.
+    """
+    known = {host.name: host for host in hosts if not host.retired}
+    mine = known.pop(name, None)
+    if mine is None or mine.drained:
+        return False
+    needs_gpus = _has_gpus(mine)
+    return not any(
+        not host.drained and (_has_gpus(host) or not host.facts or not needs_gpus)
+        for host in known.values()
+    )
+
+
+def _has_gpus(host: Host) -> bool:
+    capacity = host.capacity()
+    return capacity is not None and bool(capacity.gpus)
 
 
 class Drains:

@@ -59,6 +59,10 @@ if TYPE_CHECKING:
             """What is to be said of a host that does not answer."""
 
         @abstractmethod
+        def is_last(self, name: str) -> bool:
+            """Whether a host must not be set aside, since no other could take its jobs."""
+
+        @abstractmethod
         def set_aside(self, name: str, why: str, by: str) -> None:
             """Let a host take no new pods; that is on the disk before this returns."""
 

@@ -124,16 +124,21 @@ class ElasticGang:
         """The health check of a pod has found something wrong with its host.
 
         Nothing of the gang ran yet, or only this pod was to join it: it goes on without the host,
-        which nobody gets before somebody has mended it.
+        which nobody gets before somebody has mended it. The last host of a pool is left to jobs
+        that may do without what it lacks, and this one has no other.
         """
         message = f"host {host} failed its health check: {why}"
         if self.queue:  # the hosts of a cluster are those that it has
             self._supervisor.refuse(HEALTH_CHECK_FAILED, message)
             return
+        is_alone = {pod.identity.uid for pod in self._pods.on(host)} == {uid}
+        if self._pool.is_last(host) and not (is_alone and self._survives({uid})):
+            left = "it stays, since no other host is left"
+            self._supervisor.refuse(HEALTH_CHECK_FAILED, f"{message}; {left}")
+            return
         by = f"job {self.plan.job_name}"
         self._pool.set_aside(host, f"its health check failed: {why}", by)
         self._supervisor.tell("Warning", "HostSetAside", f"{message}; it is set aside")
-        is_alone = {pod.identity.uid for pod in self._pods.on(host)} == {uid}
         if not (is_alone and self._goes_on_without(host)):
             self.start_anew(message)
 

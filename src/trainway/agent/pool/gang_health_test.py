@@ -75,3 +75,17 @@ def test_a_job_in_a_cluster_has_no_other_hosts(tmp_path: Path) -> None:
     world.record("a", "node-0-0", "Failed")
     assert world.end["reason"] == "HealthCheckFailed"
     assert world.end["message"] == "host b failed its health check: the disk of /x is full"
+
+
+def test_the_last_host_is_left_to_other_jobs(tmp_path: Path) -> None:
+    world = GangWorld(tmp_path, checked())
+    world.pool.aside = {"a": "its fan is loud", "c": "its disk"}
+    world.place({"node-0-0": "b", "node-0-1": "b"})
+    world.record("b", "node-0-1", "Failed", **SICK)
+    world.record("b", "node-0-0", "Failed")
+    assert list(world.pool.aside) == ["a", "c"]
+    assert world.end["reason"] == "HealthCheckFailed"
+    assert world.end["message"] == (
+        "host b failed its health check: the disk of /x is full; it stays, since no other host is"
+        " left"
+    )

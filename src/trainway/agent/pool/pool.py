@@ -16,7 +16,7 @@ from trainway.agent.base.directory import Directory
 from trainway.agent.host.facts import user
 from trainway.agent.pool.attendance import Attendance
 from trainway.agent.pool.clusters import Clusters
-from trainway.agent.pool.drains import Drains
+from trainway.agent.pool.drains import Drains, is_last
 from trainway.agent.pool.gang import Gang
 from trainway.agent.pool.growth import Growth
 from trainway.agent.pool.guarded_loop import GuardedLoop
@@ -200,6 +200,10 @@ class Pool(HostsListener):
         why = "nothing starts elsewhere until most of them answer: this machine may be cut off"
         return f"{said}, nor do most hosts of the pool; {why}"
 
+    def is_last(self, name: str) -> bool:
+        """Whether no job would have a host if this one were set aside."""
+        return is_last(name, self.hosts())
+
     def set_aside(self, name: str, why: str, by: str) -> None:
         """Let a host take no new pods until somebody has mended it."""
         if self.drains.set(name, {"why": why, "by": by}):
@@ -325,12 +329,7 @@ class Pool(HostsListener):
         if gang.ended:
             gang.close()
             return
-        record: JobState = {
-            "type": "job",
-            "id": gang.id,
-            "directory": path,
-            "order": gang.order,
-        }
+        record: JobState = {"type": "job", "id": gang.id, "directory": path, "order": gang.order}
         self._state.append(record)
         self._begin(gang)
         if gang.queue:

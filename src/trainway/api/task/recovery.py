@@ -1,25 +1,20 @@
 """`job_recovery`: what happens to a job whose nodes or whose code fail."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainway.schema.shape import COUNT, Either, Items, Number, Record, Word
+from trainway.schema.shape import COUNT, Either, Items, Number, Record, Shape, Word
 
 _EXIT_CODE: Final = Number(whole=True, least=0, most=255)
 _STRATEGIES: Final = ("FAILOVER", "EAGER_NEXT_REGION")
 
-SHAPE: Final = Either(
-    (
-        Word((*_STRATEGIES, "none")),
-        Record(
-            {
-                "strategy": Word((*_STRATEGIES, "none")),
-                "max_restarts_on_errors": COUNT,
-                "recover_on_exit_codes": Either((_EXIT_CODE, Items(_EXIT_CODE))),
-            }
-        ),
-    )
-)
+FIELDS: Final[Mapping[str, Shape]] = {
+    "strategy": Word((*_STRATEGIES, "none")),
+    "max_restarts_on_errors": COUNT,
+    "recover_on_exit_codes": Either((_EXIT_CODE, Items(_EXIT_CODE))),
+}
+SHAPE: Final = Either((Word((*_STRATEGIES, "none")), Record(FIELDS)))
 
 
 @dataclass(frozen=True)

@@ -64,9 +64,18 @@ _FIELDS: Final[Mapping[str, Shape]] = {
     "depends_on": Items(TEXT),  # our own; see `pipeline`
     "packages": Either((TEXT, Items(TEXT))),  # our own; see `api/packages.py`
 }
+_ELSEWHERE: Final = {
+    **dict.fromkeys(resources.SHAPE.fields, "it belongs in resources"),
+    **dict.fromkeys(recovery.FIELDS, "it belongs in resources.job_recovery"),
+    "max_restarts": 'did you mean "resources.job_recovery.max_restarts_on_errors"?',
+    "command": 'did you mean "run"?',
+    "queue": "give it with trainway run --queue",
+    "timeout": "give it with trainway run --timeout",
+}
 SHAPE: Final = Record(
     _FIELDS,
     removed={
+        **{name: where for name, where in _ELSEWHERE.items() if name not in _FIELDS},
         "experimental": 'it was removed; did you mean "config"?',
         "execution": "it belongs in the header of a file with several tasks",
     },

@@ -67,6 +67,25 @@ def test_where_errors_stand(case: Case) -> None:
     assert error.startswith(f"{case.expected}: ")
 
 
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("what a node has", "cpus: 2", "it belongs in resources"),
+        Case("places", "any_of: [{infra: local}]", "it belongs in resources"),
+        Case("recovery", "job_recovery: FAILOVER", "it belongs in resources"),
+        Case("in recovery", "strategy: FAILOVER", "it belongs in resources.job_recovery"),
+        Case("an option", "timeout: 3h", "give it with trainway run --timeout"),
+        Case("another word", "command: y", 'did you mean "run"?'),
+        Case("mistyped", "nodes: 2", 'did you mean "num_nodes"?'),
+    ],
+    ids=lambda case: case.name,
+)
+def test_what_stands_in_the_wrong_place_is_told_where_it_belongs(case: Case) -> None:
+    name = case.text.partition(":")[0]
+    expected = f"line 2, column 1: {name}: Unknown field: {case.expected}"
+    assert errors(f"run: x\n{case.text}") == [expected]
+
+
 def test_a_key_twice_is_unreadable() -> None:
     with pytest.raises(ManifestError, match=r'line 3, column 1: the key "run" appears twice'):
         parse("run: a\nname: b\nrun: c")

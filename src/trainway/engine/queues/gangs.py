@@ -30,6 +30,8 @@ _THOUSAND: Final = 1000
 _DEVICE: Final = "device:"
 _USUAL_GRACE_S: Final = 30
 """How long pods have to end where nobody says otherwise."""
+_FINE: Final = 1000
+"""Jobs that start in the same second are told apart, too: the youngest makes room."""
 
 
 def amounts_of(demand: Demand, devices: Devices | None = None) -> dict[str, int]:
@@ -115,7 +117,7 @@ def running_gang(
         record.queue,
         user_of(record.labels),
         record.priority,
-        int(begin or seconds(record.created)),
+        int((begin or seconds(record.created)) * _FINE),
         None if limit is None or begin is None else int(begin) + limit,
         record.name,
         can_leave and record.wanted == "",

@@ -12,7 +12,7 @@ from trainway.sdk.client import Client
 from trainway.sdk.cluster_tasks import TaskWishes
 from trainway.sdk.exit_codes import exit_code
 from trainway.sdk.job import Job
-from trainway.sdk.managed_jobs import ManagedJobStatus, record, the_job, to_cancel, whose
+from trainway.sdk.managed_jobs import ManagedJobStatus, named, record, the_job, to_cancel, whose
 from trainway.sdk.rest import LogQuery, Rest
 from trainway.sdk.sky.requests import RequestId
 from trainway.sdk.worker_pool_rest import WorkerPoolRest
@@ -71,11 +71,11 @@ def queue(
     refresh: bool = False,  # noqa: ARG001 - SkyPilot's arguments, here and below
     skip_finished: bool = False,
     all_users: bool = False,
-    job_ids: Sequence[str] | None = None,
+    job_ids: str | Sequence[str | int] | None = None,
 ) -> RequestId[list[Json]]:
     """Your jobs, newest first, or those of all users; `refresh` changes nothing."""
     rest, now = Rest.connect(), datetime.now(UTC)
-    wanted = None if job_ids is None else set(job_ids)
+    wanted = None if job_ids is None else set(named(job_ids))
     labels = whose(all_users=all_users)
     found: list[Json] = []
     cursor: str | None = None
@@ -90,13 +90,13 @@ def queue(
 
 def cancel(
     name: str | None = None,
-    job_ids: Sequence[str] | None = None,
+    job_ids: str | Sequence[str | int] | None = None,
     all: bool = False,  # noqa: A002 - SkyPilot's name
     all_users: bool = False,
 ) -> RequestId[None]:
     """End jobs, and wait until nothing of them runs."""
     rest = Rest.connect()
-    jobs = to_cancel(rest, list(job_ids or ()), name, every=all, all_users=all_users)
+    jobs = to_cancel(rest, named(job_ids or ()), name, every=all, all_users=all_users)
     asked = [Job(rest, rest.act(job["metadata"]["id"], "cancel")) for job in jobs]
     for job in asked:
         job.wait()
@@ -105,7 +105,7 @@ def cancel(
 
 def tail_logs(
     name: str | None = None,
-    job_id: str | None = None,
+    job_id: str | int | None = None,
     follow: bool = True,
     controller: bool = False,
     refresh: bool = False,  # noqa: ARG001
@@ -131,7 +131,7 @@ def tail_logs(
 
 def wait(
     name: str | None = None,
-    job_id: str | None = None,
+    job_id: str | int | None = None,
     timeout: float | None = None,
     poll_interval: int = 15,  # noqa: ARG001 - the end is told, and nobody has to ask for it
 ) -> RequestId[int]:

@@ -108,6 +108,11 @@ def test_jobs_are_cancelled_by_id_by_name_and_all(fake: FakeServer) -> None:
     assert {job["status"]["phase"] for job in fake.jobs.values()} == {"Cancelled"}
     with pytest.raises(UsageError, match="no jobs are named"):
         sky.jobs.cancel()
+    sky.jobs.cancel(job_ids="id0001")
+    with pytest.raises(NotFoundError, match="7"):
+        sky.jobs.cancel(job_ids=[7])
+    with pytest.raises(NotFoundError, match="7"):
+        sky.jobs.tail_logs(job_id=7)
 
 
 def test_logs_are_printed_and_the_end_is_told(fake: FakeServer) -> None:
