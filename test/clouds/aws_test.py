@@ -162,6 +162,13 @@ def test_a_given_network_is_taken_as_it_is(aws: AwsProvider, moto_cloud: MotoClo
     assert "clouds.aws.subnet" in (caught.value.hint or "")
 
 
+def test_the_zones_of_skypilots_catalog_are_ids(aws: AwsProvider) -> None:
+    client = boto3.client("ec2", region_name=REGION)
+    zone = client.describe_availability_zones()["AvailabilityZones"][1]
+    (machine,) = aws.create(small(Place(REGION, zone["ZoneId"]), 1))
+    assert machine.place.zone == zone["ZoneName"]
+
+
 def zones_of_region() -> int:
     client = boto3.client("ec2", region_name=REGION)
     return len(client.describe_availability_zones()["AvailabilityZones"])
