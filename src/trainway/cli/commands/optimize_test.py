@@ -155,6 +155,9 @@ def test_own_machines_stand_beside_clouds(monkeypatch: pytest.MonkeyPatch, tmp_p
     (tmp_path / "config.yaml").write_text("prices: {ssh: cheap}\n")
     wrong = invoke("optimize", file)
     assert (wrong.exit_code, "prices.ssh" in wrong.stderr) == (1, True)
+    (tmp_path / "config.yaml").write_text("clouds: [aws, reservations]\n")
+    wrong = invoke("optimize", file)
+    assert (wrong.exit_code, "clouds: Invalid value" in wrong.stderr) == (1, True)
 
 
 def test_accelerators_are_asked_for_as_they_are_listed(tmp_path: Path) -> None:
