@@ -16,8 +16,10 @@ _ONE: Final = re.compile(
     rf"\s*(?::\s*(?P<count>{_COUNT}))?\s*",
     re.ASCII,
 )
-_COUNTED: Final = re.compile(r"[0-9]+[xX]? .*|.* (?:[xX] ?)?[0-9]{1,2}[xX]?|[0-9]+ GB\+?", re.ASCII)
-"""A count where a name is expected: `8x A100`, `A100 8`, `80 GB`."""
+_NO_NAME: Final = re.compile(
+    r"[0-9]+[xX]? .*|.* (?:[xX] ?)?[0-9]{1,2}[xX]?|(?=.* )[^0-9]*", re.ASCII
+)
+"""Words that are none: `8x A100`, `A100 8` and `80 GB` are counts, and `a lot` is a sentence."""
 _BY_MEMORY: Final = re.compile(r"(?P<size>[0-9]{1,6})GB(?P<more>\+?)", re.ASCII | re.IGNORECASE)
 _FORM: Final = (
     "must be NAME or NAME:COUNT, or an amount of memory such as 80GB, 80GB+ or nvidia:80GB+:2"
@@ -65,7 +67,7 @@ def parse(text: str) -> Accelerator:
         raise ValueError(_FORM)
     name, count = match["name"], float(match["count"] or 1)
     by_memory = _BY_MEMORY.fullmatch(name)
-    if by_memory is None and (name.endswith("+") or _COUNTED.fullmatch(name)):
+    if by_memory is None and (name.endswith("+") or _NO_NAME.fullmatch(name)):
         raise ValueError(_FORM)
     if count <= 0:
         raise ValueError("the count must be greater than 0")

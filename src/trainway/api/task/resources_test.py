@@ -77,7 +77,7 @@ def test_accelerators(case: Case) -> None:
 @pytest.mark.parametrize(
     "text",
     ["8x A100", "8 A100", "A100 8", "A100 x8", "A100 x 8", "A100  B", "80 GB", "80 GB+", "A100+",
-     "RTX 3070+", "(A)", "A100, H100"],
+     "RTX 3070+", "(A)", "A100, H100", "a lot"],
 )  # fmt: skip
 def test_a_count_is_no_word_of_a_name(text: str) -> None:
     with pytest.raises(ValueError, match="NAME:COUNT"):
