@@ -9,7 +9,10 @@ import boto3
 import pytest
 from moto_cloud import REGION, MotoCloud
 
+from trainway.engine.rental.blocking import block
+from trainway.engine.rental.record import Attempt
 from trainway.errors import TrainwayError
+from trainway.optimizer.request import Block
 from trainway.providers.aws.calls import AwsCalls
 from trainway.providers.aws.provider import AwsProvider
 from trainway.providers.aws.refusals import AwsError
@@ -160,6 +163,16 @@ def test_a_given_network_is_taken_as_it_is(aws: AwsProvider, moto_cloud: MotoClo
     with pytest.raises(TrainwayError, match="no subnet in us-east-1a") as caught:
         aws.create(replace(small(ZONE, 1), settings={"vpc": vpc}))
     assert "clouds.aws.subnet" in (caught.value.hint or "")
+    tried = Attempt("aws", REGION, f"{REGION}a", "m5.large", spot=False, hourly_price="1")
+    assert isinstance(caught.value, ProviderError)
+    assert block(tried, caught.value) == Block("aws", REGION, f"{REGION}a"), "whichever type"
+
+
+def test_the_zones_of_skypilots_catalog_are_ids(aws: AwsProvider) -> None:
+    client = boto3.client("ec2", region_name=REGION)
+    zone = client.describe_availability_zones()["AvailabilityZones"][1]
+    (machine,) = aws.create(small(Place(REGION, zone["ZoneId"]), 1))
+    assert machine.place.zone == zone["ZoneName"]
 
 
 def zones_of_region() -> int:

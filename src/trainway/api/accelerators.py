@@ -10,11 +10,16 @@ from trainway.schema.field import FieldError, Path, invalid, key_step
 from trainway.schema.shape import Either, Items, Number, Table, Text
 
 _COUNT: Final = r"[0-9]{1,6}(?:\.[0-9]{1,6})?"
+_WORD: Final = r"[A-Za-z0-9][A-Za-z0-9._+-]*"
 _ONE: Final = re.compile(
-    rf"\s*(?:(?P<maker>[A-Za-z]+):(?=[0-9]+GB))?(?P<name>[A-Za-z0-9][A-Za-z0-9._+-]*)"
+    rf"\s*(?:(?P<maker>[A-Za-z]+):(?=[0-9]+GB))?(?P<name>{_WORD}(?: (?:{_WORD}|\({_WORD}\)))*)"
     rf"\s*(?::\s*(?P<count>{_COUNT}))?\s*",
     re.ASCII,
 )
+_NO_NAME: Final = re.compile(
+    r"[0-9]+[xX]? .*|.* (?:[xX] ?)?[0-9]{1,2}[xX]?|(?=.* )[^0-9]*", re.ASCII
+)
+"""Words that are none: `8x A100`, `A100 8` and `80 GB` are counts, and `a lot` is a sentence."""
 _BY_MEMORY: Final = re.compile(r"(?P<size>[0-9]{1,6})GB(?P<more>\+?)", re.ASCII | re.IGNORECASE)
 _FORM: Final = (
     "must be NAME or NAME:COUNT, or an amount of memory such as 80GB, 80GB+ or nvidia:80GB+:2"
@@ -62,7 +67,7 @@ def parse(text: str) -> Accelerator:
         raise ValueError(_FORM)
     name, count = match["name"], float(match["count"] or 1)
     by_memory = _BY_MEMORY.fullmatch(name)
-    if "+" in name and by_memory is None:
+    if by_memory is None and (name.endswith("+") or _NO_NAME.fullmatch(name)):
         raise ValueError(_FORM)
     if count <= 0:
         raise ValueError("the count must be greater than 0")

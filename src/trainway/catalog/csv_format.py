@@ -1,6 +1,7 @@
 """SkyPilot's catalog files: a CSV for each cloud, whose columns differ a little. Pure.
 
-A row without a region is no offer, and a price that is 0 or missing is none.
+A row without a region is no offer, and a price that is 0 or missing is none. Nor is a row that
+names neither an instance type nor an accelerator. Empty lines, as editors leave them, are nothing.
 """
 
 import csv
@@ -39,7 +40,10 @@ class Row:
 def rows(lines: Iterable[str], name: str) -> Iterator[Row]:
     """The offers of a file; an UnreadableError names the line that cannot be read."""
     reader = csv.reader(lines)
-    header = next(reader, [])
+    try:
+        header = [cell.strip("\ufeff ") for cell in next(reader, [])]
+    except csv.Error as error:
+        raise _unreadable(name, reader.line_num, error) from error
     missing = [column for column in _REQUIRED if column not in header]
     if missing:
         raise UnreadableError(
@@ -49,16 +53,23 @@ def rows(lines: Iterable[str], name: str) -> Iterator[Row]:
         )
     places = {column: header.index(column) for column in header}
     memories: dict[tuple[str, str], float] = {}
-    for cells in reader:
-        try:
-            row = _row(cells, places, memories)
-        except (ValueError, IndexError) as error:
-            raise UnreadableError(
-                f"{name}: line {reader.line_num} cannot be read: {error}",
-                hint="Mend that line, or fetch the file anew.",
-            ) from error
-        if row is not None:
-            yield row
+    try:
+        for cells in reader:
+            row = _row(cells, places, memories) if cells else None
+            if row is not None:
+                yield row
+    except IndexError as error:
+        short = f"it has fewer than the {len(header)} cells of the header"
+        raise _unreadable(name, reader.line_num, short) from error
+    except (ValueError, csv.Error) as error:
+        raise _unreadable(name, reader.line_num, error) from error
+
+
+def _unreadable(name: str, line: int, why: object) -> UnreadableError:
+    return UnreadableError(
+        f"{name}: line {line} cannot be read: {why}",
+        hint="Mend that line, or fetch the file anew.",
+    )
 
 
 def _row(
@@ -73,6 +84,8 @@ def _row(
     if not region or (price is None and spot_price is None):
         return None
     accelerator = cell("AcceleratorName")
+    if not (accelerator or cell("InstanceType")):
+        return None
     info = (accelerator, cell("GpuInfo"))
     if accelerator and info not in memories:
         memories[info] = accelerator_gib(*info)

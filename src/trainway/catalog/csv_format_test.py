@@ -27,6 +27,9 @@ CASES = [
     Case("no price", "a,,,4,16,,,,here", None),
     Case("nothing but zeros", "a,,,4,16,,0,0.0,here", None),
     Case("no region", "a,,,4,16,,0.5,0.2,", None),
+    Case("neither a type nor an accelerator", ",,,4,16,,0.5,0.2,here", None),
+    Case("an accelerator without its host", ",T4,1,,,,0.5,0.2,here", (0.5, 0.2)),
+    Case("an empty line", "", None),
     Case("not a number, as pandas writes it", "a,,,4,16,,nan,inf,here", None),
 ]
 
@@ -47,7 +50,11 @@ BAD = [
     Bad(("InstanceType,vCPUs", "a,4"), "x.csv: it has no column MemoryGiB"),
     Bad((), "x.csv: it has no column InstanceType"),
     Bad((HEADER, "a,,,four,16,,1,,here"), "x.csv: line 2 cannot be read: could not convert"),
-    Bad((HEADER, "a,,,4,16,,1,,here", "b,,,4"), "x.csv: line 3 cannot be read: list index"),
+    Bad((HEADER, "a,,,4,16,,1,,here", "b,,,4"), "x.csv: line 3 cannot be read: it has fewer"),
+    Bad(
+        (HEADER, f"a,,,4,16,{'x' * 200_000},1,,here"), "x.csv: line 2 cannot be read: field larger"
+    ),
+    Bad(("x" * 200_000,), "x.csv: line 1 cannot be read: field larger"),
 ]
 
 

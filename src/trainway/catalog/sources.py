@@ -120,6 +120,11 @@ def _fingerprint(files: Mapping[str, Path], *, is_whole: bool) -> str:
     """Another name, size or time of a file is another catalog."""
     hasher = hashlib.sha256(b"whole" if is_whole else b"beside our own")
     for cloud, path in files.items():
+        if not path.is_file():
+            raise UnreadableError(
+                f"{path} is no file, or leads to none",
+                hint="Fetch the file anew, or remove it.",
+            )
         known = path.stat()
         hasher.update(f"{cloud} {path.resolve()} {known.st_size} {known.st_mtime_ns}\n".encode())
     return hasher.hexdigest()[:20]

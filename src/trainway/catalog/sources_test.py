@@ -55,6 +55,21 @@ def test_a_packed_file_counts_where_there_is_no_other(tmp_path: Path) -> None:
     assert prices(tmp_path, tmp_path) == [("aws", 1), ("gcp", 2)]
 
 
+def test_a_file_that_an_editor_has_saved_is_read(tmp_path: Path) -> None:
+    named = folder(tmp_path / "files")
+    text = "\ufeff" + TEXT.format(price=4).replace("\n", "\r\n") + "\r\n"
+    (named / "aws.csv").write_bytes(text.encode())
+    assert prices(tmp_path, named) == [("aws", 4)]
+
+
+@pytest.mark.parametrize("target", ["nowhere", "/dev/zero", "."])
+def test_a_link_that_leads_to_no_file_is_named(tmp_path: Path, target: str) -> None:
+    named = folder(tmp_path / "files")
+    (named / "gcp.csv").symlink_to(target)
+    with pytest.raises(UnreadableError, match=r"gcp\.csv is no file, or leads to none"):
+        prices(tmp_path, named)
+
+
 def test_a_file_that_cannot_be_read_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     named = folder(tmp_path / "files")
     (named / "gcp.csv.gz").write_bytes(b"\x1f\x8b no gzip")

@@ -7,7 +7,7 @@ from typing import Any
 from trainway.catalog.reservations import Reservation, reservations
 from trainway.catalog.reservations import errors as reservation_errors
 from trainway.errors import InvalidError, ManifestError, UnreadableError
-from trainway.schema.field import FieldError
+from trainway.schema.field import FieldError, invalid
 from trainway.sdk.address import Home
 
 
@@ -25,6 +25,8 @@ def user_prices() -> Mapping[str, Any]:
 def user_reservations() -> list[Reservation]:
     """What was reserved at clouds, in the order in which it is written down."""
     path, clouds = _section("clouds", "reservations")
+    if not isinstance(clouds, dict):
+        _refuse(path, [invalid(("clouds",), clouds, "must be a map")])
     found: list[Reservation] = []
     for cloud, settings in clouds.items():
         items = settings.get("reservations") if isinstance(settings, dict) else None

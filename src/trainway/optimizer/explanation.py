@@ -1,12 +1,17 @@
 """Why nothing fits: the one thing that would have to be otherwise. Pure but for the catalog."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from trainway.api.task.infra import Infra
 from trainway.optimizer.request import Request
 from trainway.optimizer.search import Search
 from trainway.schema.validation import closest
+
+_ID_OF_A_ZONE: Final = re.compile(r"[a-z0-9-]+-az[0-9]+")
+"""How AWS calls a zone in every account: which of them is us-east-1a differs."""
 
 
 def why_nothing(search: Search, request: Request) -> str:
@@ -26,6 +31,7 @@ def _reasons(search: Search, request: Request) -> Iterator[str]:
             offered = ", ".join(f"{count:g}" for count in counts)
             yield f"a machine has {offered} of {accelerator.name}, not {accelerator.count:g}"
     yield from _wrong_region(search, request.infra)
+    yield from _wrong_zone(search, request)
     left_out = search.left_out(request)
     if left_out:
         rule = max(left_out, key=lambda each: left_out[each])
@@ -44,6 +50,22 @@ def _wrong_region(search: Search, infra: Infra) -> Iterator[str]:
         meant = closest(infra.region or "", known)
         hint = f"; did you mean {meant}?" if meant else ""
         yield f"{infra.cloud} has no region {infra.region} in the catalog{hint}"
+
+
+def _wrong_zone(search: Search, request: Request) -> Iterator[str]:
+    """Say in which zone of the region it would be, since the names of zones are easily mistaken."""
+    infra = request.infra
+    if infra.zone is None or infra.region is None:
+        return
+    elsewhere = replace(request, infra=replace(infra, zone=None))
+    for found in search.regions(elsewhere)[:1]:
+        zone = search.best(found).zone
+        words = f"{infra} has none, but {found.cloud}/{found.region} has"
+        if zone:
+            words += f", for example in {zone}"
+        if _ID_OF_A_ZONE.fullmatch(zone) and not _ID_OF_A_ZONE.fullmatch(infra.zone):
+            words += f" (this catalog has the ids of zones, not names such as {infra.zone})"
+        yield words
 
 
 def _relaxed(request: Request) -> Iterator[tuple[str, Request]]:

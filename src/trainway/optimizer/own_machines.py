@@ -7,10 +7,14 @@ only places count whose prices name it. Pure.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
+from trainway.api.task.infra import Infra
 from trainway.catalog.own_prices import Asked, PlacePrice, amount, place_price
 from trainway.optimizer.request import Request
+
+_FAMILIES: Final = {"k8s": "kubernetes"}
+"""Families that tasks call otherwise than `config.yaml`."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ def own_offers(requests: Sequence[Request], prices: Mapping[str, Any]) -> list[O
     for place in prices:
         price = place_price(prices, place)
         for request in requests:
-            if price is None or not _may_have(price, request):
+            if price is None or not _may_have(place, price, request):
                 continue
             offer = OwnOffer(place, price.hourly(_asked(request)), request)
             if _is_wanted(offer) and (place not in best or _cost(offer) < _cost(best[place])):
@@ -37,11 +41,22 @@ def own_offers(requests: Sequence[Request], prices: Mapping[str, Any]) -> list[O
     return sorted(best.values(), key=lambda each: (_cost(each), each.place))
 
 
-def _may_have(price: PlacePrice, request: Request) -> bool:
-    if request.infra.cloud is not None or request.instance_type is not None:
+def _may_have(place: str, price: PlacePrice, request: Request) -> bool:
+    if request.instance_type is not None or not _is_there(place, request.infra):
         return False
     accelerator = request.accelerator
     return accelerator is None or accelerator.name.lower() in price.gpus
+
+
+def _is_there(place: str, infra: Infra) -> bool:
+    """Whether a place may be meant; the price of a whole family holds for each place of it."""
+    if infra.cloud is None:
+        return infra == Infra()
+    family, _, name = place.partition("/")
+    if _FAMILIES.get(family, family) != infra.cloud:
+        return False
+    named = "/".join(part for part in (infra.region, infra.zone) if part)
+    return not name or not named or name == named or named.startswith(f"{name}/")
 
 
 def _asked(request: Request) -> Asked:

@@ -57,6 +57,13 @@ def test_no_infra(text: str) -> None:
         Case("list", ["H100:8", "A100"], (Accelerator("H100", 8), Accelerator("A100"))),
         Case("memory", "80gb+:2", (Accelerator("80GB+", 2),)),
         Case("maker", "nvidia:80GB+:2", (Accelerator("80GB+", 2, "nvidia"),)),
+        Case("words", "RTX PRO 6000 96GB:2", (Accelerator("RTX PRO 6000 96GB", 2),)),
+        Case("words in a map", {"RTX 3070": 2}, (Accelerator("RTX 3070", 2),)),
+        Case(
+            "the longest name of a catalog",
+            "Virtex UltraScale+ (VU47P):8",
+            (Accelerator("Virtex UltraScale+ (VU47P)", 8),),
+        ),
     ],
     ids=lambda case: case.name,
 )
@@ -65,6 +72,16 @@ def test_accelerators(case: Case) -> None:
     assert accelerators.candidates(case.value) == case.expected
     for one in case.expected:
         assert accelerators.parse(str(one)) == one
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["8x A100", "8 A100", "A100 8", "A100 x8", "A100 x 8", "A100  B", "80 GB", "80 GB+", "A100+",
+     "RTX 3070+", "(A)", "A100, H100", "a lot"],
+)  # fmt: skip
+def test_a_count_is_no_word_of_a_name(text: str) -> None:
+    with pytest.raises(ValueError, match="NAME:COUNT"):
+        accelerators.parse(text)
 
 
 @pytest.mark.parametrize(

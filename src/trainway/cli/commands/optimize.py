@@ -15,7 +15,7 @@ from trainway.cli.output import echo, echo_line, to_json
 from trainway.cli.own_price_reading import user_prices, user_reservations
 from trainway.cli.reading import read_inputs
 from trainway.cli.refusal import RefusedError
-from trainway.errors import InvalidError, UsageError
+from trainway.errors import InvalidError, NotFoundError, UsageError
 from trainway.optimizer.own_machines import OwnOffer, own_offers
 from trainway.optimizer.plan import Objective, Plan, plan
 from trainway.optimizer.regions import HOME, PARTS
@@ -76,9 +76,12 @@ def command(
     after = {} if tasks.execution == "parallel" else dependencies(tasks.tasks)
     with user_catalog() as catalog:
         search = Search(catalog, allowing(allow), reservations=user_reservations())
-        found = plan(search, requests, after, objective=Objective(minimize), near=near)
         prices = user_prices()
         own = [own_offers(each.requests, prices) for each in requests]
+        try:
+            found = plan(search, requests, after, objective=Objective(minimize), near=near)
+        except NotFoundError as error:
+            raise _with_own(error, own) from None
         if output == "json":
             echo(to_json(as_json(found, own)))
         else:
@@ -108,6 +111,20 @@ def _places(infra: str | None) -> list[Infra]:
 
 def _at(task: TaskRequest, places: list[Infra]) -> TaskRequest:
     return task.at(places) if places else task
+
+
+def _with_own(error: NotFoundError, own: list[list[OwnOffer]]) -> NotFoundError:
+    """The error, with the own machines that would do, if there are some for each task."""
+    if not own or not all(own):
+        return error
+    told = ", ".join(
+        f"{offers[0].place} at ${offers[0].hourly * offers[0].request.nodes:.2f} an hour"
+        for offers in own
+    )
+    return NotFoundError(
+        str(error),
+        hint=f"Own machines would do if they have room, which `trainway plan` says: {told}.",
+    )
 
 
 def _show(

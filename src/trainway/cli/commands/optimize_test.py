@@ -90,6 +90,8 @@ def test_places_of_the_command_count_instead_of_those_of_the_task() -> None:
         (("--infra", "awz"), 2, "there is no cloud 'awz'; did you mean aws?"),
         (("--allow", "everything"), 2, "there is no rule 'everything'"),
         (("--infra", "gcp"), 3, "task train: no offer of the catalog fits: gcp has none"),
+        (("--infra", "aws/us-east-1/us-east-1a"), 3, "for example in use1-az1 (this catalog has"),
+        (("--infra", "aws/us-east-1/use1-az9"), 3, "us-east-1 has, for example in use1-az1"),
     ],
 )
 def test_what_is_wrong_is_said(words: tuple[str, ...], exit_code: int, said: str) -> None:
@@ -142,11 +144,29 @@ def test_own_machines_stand_beside_clouds(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert "ssh/lab costs no more, if it has room" in text
     named = invoke("optimize", task("{accelerators: A100:8, infra: aws}"), "-o", "json")
     assert "own" not in json.loads(named.stdout)["tasks"][0]
+    either = "{accelerators: A100:8, any_of: [{infra: aws}, {infra: ssh/lab}, {infra: slurm/hpc}]}"
+    beside = json.loads(invoke("optimize", task(either), "-o", "json").stdout)["tasks"][0]
+    assert (beside["chosen"]["cloud"], beside["own"][0]["place"]) == ("aws", "ssh/lab")
+    for infra, said in (("ssh", "ssh/lab at $21.00 an hour"), ("ssh/other", "gpus list")):
+        alone = invoke("optimize", task(f"{{accelerators: A100:8, infra: {infra}}}"))
+        assert (alone.exit_code, said in alone.stderr) == (3, True), alone.stderr
     cpus = json.loads(invoke("optimize", task("{cpus: 4+}"), "-o", "json").stdout)
     assert [each["place"] for each in cpus["tasks"][0]["own"]] == ["local", "ssh/lab", "slurm"]
     (tmp_path / "config.yaml").write_text("prices: {ssh: cheap}\n")
     wrong = invoke("optimize", file)
     assert (wrong.exit_code, "prices.ssh" in wrong.stderr) == (1, True)
+    (tmp_path / "config.yaml").write_text("clouds: [aws, reservations]\n")
+    wrong = invoke("optimize", file)
+    assert (wrong.exit_code, "clouds: Invalid value" in wrong.stderr) == (1, True)
+
+
+def test_accelerators_are_asked_for_as_they_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "catalog/scaleway.csv").write_text(
+        HEADER + "GPU-3070-S,RTX 3070,1,8,16,1,,fr-par-2,\n"
+    )
+    assert "GPU-3070-S" in invoke("gpus", "show", "RTX 3070:1").stdout
+    answer = json.loads(invoke("optimize", task("{gpus: rtx 3070}"), "-o", "json").stdout)
+    assert answer["tasks"][0]["chosen"]["instance_type"] == "GPU-3070-S"
 
 
 def test_each_alternative_may_have_a_number_of_nodes_of_its_own() -> None:

@@ -2,7 +2,8 @@
 
 To the policy of deadlines they are two places, one cheap and one sure. A pool without a job has no
 workers, so only the one costs something that a job is at. Where the job may go to places of its
-owner too, these and the cloud are the places, and there is one pool. Pure.
+owner too, these and the cloud are the places, and there is one pool. Several clouds are one place:
+each of both pools takes the cheapest machines of all of them. Pure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,27 +16,21 @@ from trainway.engine.worker_pool.job_pool import pool_for
 from trainway.engine.worker_pool.machines import Machines
 from trainway.engine.worker_pool.request import NewPool
 from trainway.errors import UsageError
+from trainway.families.clouds import ANY
 from trainway.families.table import family_of
 
 _SURE: Final = "sure"
 _SPOT: Final = "use_spot"
 _SEVERAL: Final = ("any_of", "ordered")
 """Where resources have several candidates."""
+_PLACE: Final = ("infra", "cloud", "region", "zone")
+"""Where resources say which cloud."""
 
 
 def pools_for(submission: Submission, name: str, jobs: int, machines: Machines) -> list[NewPool]:
     """The pools on whose workers a submission runs, the one where it begins first."""
     pool = pool_for(submission, name, jobs, machines)
-    others = [str(each["backend"]) for each in submission.candidates]
-    if submission.deadline is None:
-        return [pool]
-    if others and all(family_of(place).rents for place in others):
-        raise UsageError(
-            "a deadline is kept on one cloud, by its spot machines and the same on demand",
-            field="options.deadline",
-            hint="write --on cloud --use-spot, which chooses between all clouds by itself",
-        )
-    if others:
+    if submission.deadline is None or submission.candidates:
         return [pool]
     if not _is_spot(pool.resources):
         raise UsageError(
@@ -45,6 +40,32 @@ def pools_for(submission: Submission, name: str, jobs: int, machines: Machines) 
         )
     sure = replace(pool, name=f"{name}-{_SURE}", resources=_on_demand(pool.resources))
     return [replace(each, insists=True) for each in (pool, sure)]
+
+
+def in_one(submission: Submission) -> tuple[Submission, list[str]]:
+    """A submission with a deadline for several clouds as one for any cloud, and which are meant.
+
+    Its pools choose among them; elsewhere the places are what is chosen between.
+    """
+    places = [submission.backend, *(str(each["backend"]) for each in submission.candidates)]
+    is_one = len(places) == 1 or not all(family_of(place).rents for place in places)
+    if submission.deadline is None or is_one:
+        return submission, []
+    return replace(submission, backend=ANY, candidates=(), sure=""), places
+
+
+def among(machines: Machines, places: Sequence[str]) -> Machines:
+    """Machines of these clouds only; all of them where none is named."""
+    if not places or ANY in places:
+        return machines
+    if any(machines.resources.get(key) for key in _SEVERAL):
+        raise UsageError(
+            "a deadline is kept on one cloud if the task has any_of or ordered",
+            field="options.deadline",
+            hint="write --on cloud --use-spot, which chooses between all clouds by itself",
+        )
+    kept = {key: value for key, value in machines.resources.items() if key not in _PLACE}
+    return replace(machines, resources={**kept, "any_of": [{"infra": place} for place in places]})
 
 
 def at_pools(submission: Submission, backends: Sequence[str]) -> Submission:

@@ -12,7 +12,13 @@ from trainway.engine.record import JobRecord
 from trainway.engine.rental.record import Rental
 from trainway.engine.submission import Submission
 from trainway.engine.times import time_text
-from trainway.engine.worker_pool.deadline_pools import at_pools, may_be_at, pools_for
+from trainway.engine.worker_pool.deadline_pools import (
+    among,
+    at_pools,
+    in_one,
+    may_be_at,
+    pools_for,
+)
 from trainway.engine.worker_pool.interruption_test import SpotWorld, play
 from trainway.engine.worker_pool.job_pool import as_spot, pool_name
 from trainway.engine.worker_pool.machines import Machines
@@ -97,22 +103,40 @@ def test_jobs_of_a_run_share_both_pools() -> None:
     assert [pool.size().most for pool in pools] == [2, 2]
 
 
-@pytest.mark.parametrize(
-    ("others", "expected"),
-    [(["gcp"], "a deadline is kept on one cloud"), (["ssh/lab"], ""), (["gcp", "ssh/lab"], "")],
-)
-def test_a_deadline_with_other_places(others: list[str], expected: str) -> None:
-    submission = Submission(
-        [task(cpus=2)], backend="aws", deadline="2026-11-20T00:00:00Z", work=1,
+def submitted_to(*places: str, deadline: str | None = "2026-11-20T00:00:00Z") -> Submission:
+    first, *others = places
+    return Submission(
+        [task(cpus=2)], backend=first, deadline=deadline, work=1,
         candidates=[{"backend": place, "objects": []} for place in others],
     )  # fmt: skip
-    if expected:
-        with pytest.raises(UsageError, match=expected) as caught:
-            pools_for(submission, "for-x", 1, Machines(1, {}))
-        assert "--on cloud" in (caught.value.hint or "")
-    else:
-        (pool,) = pools_for(submission, "for-x", 1, Machines(1, {}))
-        assert not pool.size().insists
+
+
+@pytest.mark.parametrize(
+    "submission",
+    [submitted_to("aws", "ssh/lab"), submitted_to("aws", "gcp", "ssh/lab"), submitted_to("aws"),
+     submitted_to("aws", "gcp", deadline=None)],
+)  # fmt: skip
+def test_places_that_are_chosen_between_stay(submission: Submission) -> None:
+    assert in_one(submission) == (submission, [])
+    pools = pools_for(submission, "for-x", 1, Machines(1, {"use_spot": True}))
+    assert [pool.size().insists for pool in pools] in ([False], [True, True])
+
+
+def test_several_clouds_are_one_place_for_a_deadline() -> None:
+    one, places = in_one(submitted_to("aws/us-east-1", "gcp"))
+    assert (one.backend, list(one.candidates)) == ("cloud", [])
+    machines = among(Machines(1, {"cpus": 2, "infra": "aws", "use_spot": True}), places)
+    spot, sure = pools_for(one, "for-x", 1, machines)
+    either = [{"infra": "aws/us-east-1"}, {"infra": "gcp"}]
+    assert spot.resources == {"cpus": 2, "use_spot": True, "any_of": either}
+    on_demand = [{**each, "use_spot": False} for each in either]
+    assert sure.resources == {"cpus": 2, "use_spot": False, "any_of": on_demand}
+    assert (spot.infra, sure.infra) == ("cloud", "cloud")
+    whole = Machines(1, {"infra": "aws"})
+    assert among(whole, ["aws", "cloud"]) == among(whole, []) == whole
+    with pytest.raises(UsageError, match="any_of or ordered") as caught:
+        among(Machines(1, {"any_of": BOTH}), places)
+    assert "--on cloud" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from trainway.engine.placement.offer import Prefer
 from trainway.engine.rental.choice import Chosen
 from trainway.engine.run.record import NewRun, RunRecord
 from trainway.engine.submission import TASK_TYPE, Submission, parted, type_of
-from trainway.engine.worker_pool.deadline_pools import at_pools, pools_for
+from trainway.engine.worker_pool.deadline_pools import among, at_pools, in_one, pools_for
 from trainway.engine.worker_pool.group_machines import machines_of_group
 from trainway.engine.worker_pool.job_pool import as_spot, machines_of_task, pool_name, task_of
 from trainway.engine.worker_pool.machines import Machines, machines_of
@@ -58,6 +58,7 @@ class Housing:
             return
         name = pool_name(submission.key or self.ids.new())
         machines, _ = await self.offer(submission)
+        submission, _ = in_one(submission)
         pools = pools_for(submission, name, jobs, machines)
         for pool in pools:
             self.pools.hold(pool.name)
@@ -100,7 +101,9 @@ class Housing:
 
     async def offer(self, submission: Submission) -> tuple[Machines, Chosen]:
         """The machines of a job, and the first offer for them; raises why there is none."""
+        submission, places = in_one(submission)
         name, machines = await self._machines(submission)
+        machines = among(machines, places)
         wanted = Launch(name, submission.backend, machines.nodes, machines.resources)
         return machines, await self.clusters.offered(wanted)
 

@@ -109,11 +109,13 @@ class Subnet:
     zone: str
     vpc: str
     public: bool = True
+    zone_id: str = ""
+    """The zone as it is called in every account; SkyPilot's catalog has these, such as use1-az4."""
 
 
 def one_for_each_zone(found: Sequence[Subnet], zone: str) -> list[Subnet]:
     """The subnets to try, in order: those with addresses of the internet first, one for a zone."""
-    wanted = [each for each in found if zone in ("", each.zone)]
+    wanted = [each for each in found if zone in ("", each.zone, each.zone_id)]
     chosen: dict[str, Subnet] = {}
     for each in sorted(wanted, key=lambda each: (not each.public, each.id)):
         chosen.setdefault(each.zone, each)
@@ -127,4 +129,5 @@ def subnet(answer: Mapping[str, Any]) -> Subnet:
         str(answer["AvailabilityZone"]),
         str(answer["VpcId"]),
         bool(answer.get("MapPublicIpOnLaunch")),
+        str(answer.get("AvailabilityZoneId") or ""),
     )

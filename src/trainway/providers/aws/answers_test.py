@@ -13,6 +13,7 @@ from trainway.providers.aws.answers import (
     machine,
     notices,
     one_for_each_zone,
+    subnet,
 )
 from trainway.providers.base import Machine, MachineState, Notice, Place
 
@@ -113,3 +114,15 @@ def test_one_subnet_for_each_zone_and_public_ones_first() -> None:
     assert [each.id for each in one_for_each_zone(found, "")] == ["subnet-3", "subnet-2"]
     assert [each.id for each in one_for_each_zone(found, "b")] == ["subnet-2"]
     assert one_for_each_zone(found, "c") == []
+
+
+def test_a_zone_is_found_by_the_id_that_catalogs_have() -> None:
+    answer = {"SubnetId": "subnet-1", "AvailabilityZone": "us-east-1a", "VpcId": "v"}
+    found = [
+        subnet({**answer, "AvailabilityZoneId": "use1-az6"}),
+        subnet({**answer, "SubnetId": "subnet-2", "AvailabilityZone": "us-east-1b"}),
+    ]
+    assert [each.id for each in one_for_each_zone(found, "use1-az6")] == ["subnet-1"]
+    assert [each.id for each in one_for_each_zone(found, "us-east-1a")] == ["subnet-1"]
+    assert [each.id for each in one_for_each_zone(found, "")] == ["subnet-1", "subnet-2"]
+    assert one_for_each_zone(found, "use1-az4") == []

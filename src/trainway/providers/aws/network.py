@@ -63,7 +63,7 @@ class AwsNetwork:
             where = request.place.zone or region
             raise ProviderError(
                 f"AWS: the network has no subnet in {where}",
-                trouble=Trouble.INVALID,
+                trouble=Trouble.OTHER,  # it holds for all types of machine there
                 scope=Scope.ZONE if request.place.zone else Scope.REGION,
                 hint="name one with clouds.aws.subnet, or another network with clouds.aws.vpc",
             )
