@@ -5,6 +5,7 @@ Of a cloud that is not in a table nobody knows that it can; it is left out where
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from trainway.catalog.store import Condition
@@ -71,6 +72,7 @@ def _reasons(cloud: str, request: Request) -> Iterator[str]:
                 yield f"it takes no label {name}={value}"
 
 
+@lru_cache(maxsize=128)  # it is asked for each cloud of each request
 def image_owner(image: str) -> str | None:
     """The only cloud that knows an image of a machine; None: no image, or nobody can tell."""
     return next((cloud for cloud, form in _IMAGES.items() if form.fullmatch(image)), None)

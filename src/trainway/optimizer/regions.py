@@ -1,6 +1,7 @@
 """Which part of the world a region is in, told by its name, to prefer what is near. Pure."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 HOME: Final = "us"
@@ -29,6 +30,7 @@ _COUNTRIES: Final[Mapping[str, tuple[str, ...]]] = {
 PARTS: Final = tuple(_BEGINNINGS)
 
 
+@lru_cache(maxsize=1024)  # a plan asks for hundreds of regions, for each of its tasks
 def part_of_the_world(region: str) -> str:
     """The part of the world a region is in; empty: its name does not say."""
     name = region.lower()

@@ -122,6 +122,7 @@ class Search:
             return self._reserved_offer(chosen.request, chosen.reservation)
         price, _ = _columns(chosen.request)
         here = [
+            Condition("m.cloud = ?", (chosen.cloud,)),  # so types of other clouds are not looked up
             Condition("p.region = ?", (self._numbers[chosen.place],)),
             Condition(f"p.{price} = ?", (chosen.hourly,)),
         ]

@@ -5,7 +5,7 @@ special to a managed one is its policy here: the order by shares, the quotas, an
 past and for the first job of a place.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from trainway.agent.controllers import gang_queue
@@ -225,31 +225,31 @@ class _Unmet:
     """
 
     def __init__(self) -> None:
-        self._highest: dict[tuple[str, str, str], int] = {}
-        """The highest priority by cohort or queue, and resource."""
-        self._noted: set[tuple[str, int]] = set()
-        """Queues and requests: whoever comes later has no higher priority."""
+        self._highest: dict[tuple[str, str], dict[str, int]] = {}
+        """The highest priority by cohort or queue, and in it by resource: that of the first, since
+        whoever comes later has no higher one."""
 
     def note(self, gang: WaitingGang, policy: QueuePolicy) -> None:
         """One more, in the order of the queue."""
-        shape = policy.name, id(gang.request)
-        if policy.quota and shape not in self._noted:
-            self._noted.add(shape)
-            for key in _quotas_of(gang, policy):
-                self._highest.setdefault(key, gang.priority)
+        known = self._highest.setdefault(_whose(policy), {})
+        for resource in policy.quota:
+            if resource not in known and _counts(gang, resource):
+                known[resource] = gang.priority
 
     def comes_before(self, gang: WaitingGang, policy: QueuePolicy) -> bool:
         """Whether there is one of higher priority that wants what this one wants."""
-        found = (self._highest.get(key) for key in _quotas_of(gang, policy))
-        return any(one is not None and one > gang.priority for one in found)
+        known = self._highest.get(_whose(policy), {})
+        wanted = (resource for resource in policy.quota if _counts(gang, resource))
+        return any(known.get(resource, gang.priority) > gang.priority for resource in wanted)
 
 
-def _quotas_of(gang: WaitingGang, policy: QueuePolicy) -> Iterator[tuple[str, str, str]]:
-    """Which quotas it counts against: a cohort has one of all its queues."""
-    whose = (policy.cohort, "") if policy.cohort else ("", policy.name)
-    for resource in policy.quota:
-        if resource == JOBS or gang.request.get(resource):
-            yield *whose, resource
+def _whose(policy: QueuePolicy) -> tuple[str, str]:
+    """Whose quotas count: a cohort has one of all its queues."""
+    return (policy.cohort, "") if policy.cohort else ("", policy.name)
+
+
+def _counts(gang: WaitingGang, resource: str) -> bool:
+    return resource == JOBS or bool(gang.request.get(resource))
 
 
 def _wants(request: Amounts, resources: frozenset[str]) -> bool:

@@ -50,6 +50,8 @@ class Taking:
     def steps(self) -> Iterable[RunningGang]:
         """Those who may be asked, the nodes of all before any whole job."""
         for gang in self._gangs:
+            if not gang.spare:
+                continue  # as most
             for number, part in enumerate(parts(gang)):
                 if self.nodes.get(gang.id, 0) < number:
                     break  # they go one after the other, and one of them stays

@@ -5,7 +5,7 @@ makes room as a whole or not at all, but an elastic one may give up nodes above 
 those are taken first.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,7 +65,8 @@ class Preemptions:
         may_preempt = may_preempt and has_right
         if not may_preempt and not self._leaving:
             return Rescue()
-        trial = _Trial(gang, policy, quotas.copy(), None if free is None else dict(free))
+        room = None if free is None else dict(free)
+        trial = _Trial(gang, policy, quotas.copy(), room, self._near(policy))
         leaving = [one for one in self._leaving if trial.is_near(one, self._cohort(one))]
         for one in leaving:
             trial.remove(one)
@@ -116,8 +117,10 @@ class Preemptions:
         for one in self._candidates:
             if one.priority > gang.priority:
                 break
-            is_own = one.queue == gang.queue
             is_near = one.queue in near
+            if not is_near and one.lane != gang.lane:
+                continue  # as most
+            is_own = one.queue == gang.queue
             allowed = (
                 is_lower
                 and one.priority < gang.priority
@@ -188,28 +191,36 @@ class _Trial:
     """What it would be like without some of those that run."""
 
     def __init__(
-        self, gang: WaitingGang, policy: QueuePolicy, quotas: Quotas, free: dict[str, int] | None
+        self,
+        gang: WaitingGang,
+        policy: QueuePolicy,
+        quotas: Quotas,
+        free: dict[str, int] | None,
+        near: Collection[str],
     ) -> None:
-        self._gang, self._policy, self._free = gang, policy, free
+        self._gang, self._policy, self._free, self._near = gang, policy, free, near
+        """Only what the queues near to its own use matters to its quota, and is counted."""
         self.quotas = quotas
         self._lacks: list[Shortage] | None = None
 
     def remove(self, one: RunningGang) -> None:
-        self._lacks = None
-        self.quotas.count(one.queue, one.request, -1, jobs=0 if one.gives else 1)
+        if one.queue in self._near:
+            self._lacks = None
+            self.quotas.count(one.queue, one.request, -1, jobs=0 if one.gives else 1)
         if self._free is not None and one.lane == self._gang.lane:
             add(self._free, one.request)
 
     def put_back(self, one: RunningGang) -> None:
-        self._lacks = None
-        self.quotas.count(one.queue, one.request, jobs=0 if one.gives else 1)
+        if one.queue in self._near:
+            self._lacks = None
+            self.quotas.count(one.queue, one.request, jobs=0 if one.gives else 1)
         if self._free is not None and one.lane == self._gang.lane:
             subtract(self._free, one.request)
 
     def is_enough_without(self, others: Iterable[RunningGang]) -> bool:
         """Whether it would fit if all of these were gone as well."""
         free = None if self._free is None else dict(self._free)
-        trial = _Trial(self._gang, self._policy, self.quotas.copy(), free)
+        trial = _Trial(self._gang, self._policy, self.quotas.copy(), free, self._near)
         for one in others:
             trial.remove(one)
         return trial.is_enough()

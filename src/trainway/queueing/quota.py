@@ -132,7 +132,26 @@ class Quotas:
 
     def lacks(self, gang: WaitingGang, policy: QueuePolicy) -> list[Shortage]:
         """What is short for a job; empty: nothing."""
-        return [] if not policy.quota else list(self._lacks(gang, policy))
+        if not policy.quota or self._is_plenty(gang, policy):
+            return []
+        return list(self._lacks(gang, policy))
+
+    def _is_plenty(self, gang: WaitingGang, policy: QueuePolicy) -> bool:
+        """Whether it would borrow nothing, and nobody has borrowed so much that it matters.
+
+        So it is of most that start. `_lacks` comes to the same, but has more to look at.
+        """
+        used, request = self._used[policy.name], gang.request
+        lent = self._cohort_used.get(policy.cohort, used)
+        totals = self._totals.get(policy.cohort, policy.quota)
+        for resource, quota in policy.quota.items():
+            wanted = 1 if resource == JOBS else request.get(resource)
+            if wanted and (
+                used.get(resource, 0) + wanted > quota
+                or lent.get(resource, 0) + wanted > totals[resource]
+            ):
+                return False
+        return True
 
     def _lacks(self, gang: WaitingGang, policy: QueuePolicy) -> Iterable[Shortage]:
         used = self._used[policy.name]

@@ -141,15 +141,10 @@ def turn(ahead: str = "") -> str:
 class Decisions:
     """What becomes of each gang, in the order of the queue."""
 
-    def __init__(self) -> None:
-        self._gangs: list[Any] = []
-        self._verdicts: list[Verdict] = []
+    def __init__(self, gangs: list[Any], verdicts: list[Verdict]) -> None:
+        self._gangs = gangs
+        self._verdicts = verdicts
         """One for each; no pairs, which would be ten thousand objects for ten thousand gangs."""
-
-    def add(self, gang: Any, verdict: Verdict) -> None:
-        """Note what becomes of the next one."""
-        self._gangs.append(gang)
-        self._verdicts.append(verdict)
 
     def _of(self, outcome: str) -> list[tuple[Any, Verdict]]:
         pairs = zip(self._gangs, self._verdicts)  # noqa: B905 - not in Python 3.8
@@ -227,14 +222,15 @@ _USUAL = FirstComeFirstServed()
 
 def decide(gangs: Iterable[Any], room: Room, policy: Policy = _USUAL) -> Decisions:
     """Start as many as fit, in order."""
-    decisions = Decisions()
+    ordered = list(policy.in_order(gangs))
+    verdicts: list[Verdict] = []
     ahead: dict[Any, str] = {}
-    for gang in policy.in_order(gangs):
+    for gang in ordered:
         lane = policy.lane(gang)
         first = ahead.get(lane)
         verdict = None if first is None else policy.again(gang, first)
         if verdict is not None:
-            decisions.add(gang, verdict)
+            verdicts.append(verdict)
             continue
         verdict = room.hopeless(gang) or policy.hold(gang, is_behind=first is not None)
         if verdict is None and first is not None and not room.is_exempt(gang):
@@ -248,5 +244,5 @@ def decide(gangs: Iterable[Any], room: Room, policy: Policy = _USUAL) -> Decisio
             policy.took(gang)
         elif verdict.holds_back:
             ahead[lane] = room.name(gang)
-        decisions.add(gang, verdict)
-    return decisions
+        verdicts.append(verdict)
+    return Decisions(ordered, verdicts)
