@@ -69,16 +69,17 @@ class Search:
         return [self._region_offer(request, row) for row in found]
 
     def _table(self, request: Request) -> str:
-        """Where to look: the offers themselves, if zones matter."""
+        """Where to look: the offers themselves, if zones matter, or which of them are too dear."""
         is_by_zone = request.infra.zone is not None or any(each.zone for each in self._blocks)
-        return "offers" if is_by_zone else "best"
+        return "offers" if is_by_zone or request.max_hourly_cost is not None else "best"
 
     def lowest(self, request: Request) -> tuple[list[RegionOffer], int] | None:
         """The regions with the lowest price of all, and how many offers there are anywhere.
 
-        The catalog knows the lowest price of each machine type, unless regions matter: None.
+        The catalog knows the lowest price of each machine type, and how many offers it has. That is
+        of no use where regions matter, or a price is too high: None.
         """
-        if self._regions_matter(request):
+        if self._regions_matter(request) or request.max_hourly_cost is not None:
             return None
         price, offers = _columns(request)
         ((least, count),) = self._select(
@@ -117,7 +118,10 @@ class Search:
         )
 
     def best(self, chosen: RegionOffer) -> Offer:
-        """The offer behind a price; of equal ones most memory counts, then CPUs, then the name."""
+        """The offer behind a price; of equal ones most memory counts, then CPUs, then the name.
+
+        Zones with long names are local ones, which an account has to enable: they come last.
+        """
         if chosen.reservation is not None:
             return self._reserved_offer(chosen.request, chosen.reservation)
         price, _ = _columns(chosen.request)
@@ -126,7 +130,7 @@ class Search:
             Condition("p.region = ?", (self._numbers[chosen.place],)),
             Condition(f"p.{price} = ?", (chosen.hourly,)),
         ]
-        tail = "ORDER BY m.memory_gib DESC, m.vcpus DESC, m.name, p.zone LIMIT 1"
+        tail = "ORDER BY m.memory_gib DESC, m.vcpus DESC, m.name, length(p.zone), p.zone LIMIT 1"
         columns = "m.id, p.zone, p.price, p.spot"
         (row,) = self._select("offers", columns, chosen.request, here, tail=tail)
         machine, zone = self._catalog.machine(row[0]), row[1] or chosen.request.infra.zone or ""
@@ -157,7 +161,7 @@ class Search:
     def of_type(self, request: Request, cloud: str, name: str) -> list[tuple[Any, ...]]:
         """The first offer of a machine type, if it will do: machine, zone and prices."""
         named = [Condition("m.cloud = ? AND m.name = ?", (cloud, name))]
-        columns, tail = "m.id, p.zone, p.price, p.spot", "ORDER BY p.zone LIMIT 1"
+        columns, tail = "m.id, p.zone, p.price, p.spot", "ORDER BY length(p.zone), p.zone LIMIT 1"
         return self._select("offers", columns, request, named, tail=tail)
 
     def _reserved_offer(self, request: Request, found: Reservation) -> Offer:

@@ -127,6 +127,22 @@ def test_no_line_that_fits_is_cheaper(
         catalog.close()
 
 
+def test_offers_that_are_too_dear_do_not_count(tmp_path: Path) -> None:
+    prices = {"us-east-1a": 1.0, "us-east-1b": 2.0, "us-east-1c": 3.0}
+    rows = [row("m5.large", price, zone=zone) for zone, price in prices.items()]
+    with closing(catalog_of(tmp_path, {"aws": rows})) as catalog:
+        request = Request(instance_type="m5.large", max_hourly_cost=2)
+        assert [each.offers for each in Search(catalog).regions(request)] == [2]
+        assert Search(catalog).lowest(request) is None
+
+
+def test_local_zones_come_last(tmp_path: Path) -> None:
+    rows = [row("m5.large", 1, zone=zone) for zone in ("use1-atl2-az1", "use1-az4", "use1-az2")]
+    with closing(catalog_of(tmp_path, {"aws": rows})) as catalog:
+        (found,) = Search(catalog).regions(Request(instance_type="m5.large"))
+        assert Search(catalog).best(found).zone == "use1-az2"
+
+
 def test_a_zone_is_found_where_the_list_has_only_regions(tmp_path: Path) -> None:
     rows = [row("m5.large", 1, region=region) for region in ("us-east-1", "us-west-2")]
     request = Request(Infra("aws", None, "us-east-1a"), instance_type="m5.large")
