@@ -33,6 +33,7 @@ def wait_for_export(rest: Rest, job: Json, sleep: Callable[[float], None] = time
         echo_line(f"error: the output is not in {export['uri']}: {export['message']}")
         echo_line(f"hint: the job succeeded, and its output is in {job['status']['outputDir']}")
         return FAILED
-    files = f"{export['files']} file{'s' * (export['files'] != 1)}"
-    echo_line(f"{files} of the output are in {export['uri']}")
+    files = "1 file" if export["files"] == 1 else f"{export['files']} files"
+    are = "is" if export["files"] == 1 else "are"
+    echo_line(f"{files} of the output {are} in {export['uri']}")
     return 0

@@ -38,7 +38,7 @@ def test_an_export_that_is_done_ends_well(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().err.splitlines() == [
         f"the output is being sent to {URI}",
         f"the output is being sent to {URI}: busy; trying again",
-        f"1 file of the output are in {URI}",
+        f"1 file of the output is in {URI}",
     ]
 
 

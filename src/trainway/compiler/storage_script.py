@@ -21,8 +21,14 @@ fetch() {
   if command -v trainway >/dev/null && trainway data copy --cached "$1" "$3"; then return; fi
   if command -v rclone >/dev/null && [ -n "$2" ]; then
     if [ -n "$AWS_CA_BUNDLE" ]; then export RCLONE_CA_CERT="$AWS_CA_BUNDLE"; unset AWS_CA_BUNDLE; fi
-    RCLONE_CONFIG=/dev/null rclone copyto --contimeout 15s --low-level-retries 5 \
---retries 2 --stats-one-line --log-level NOTICE "$2" "$3" && return
+    if RCLONE_CONFIG=/dev/null rclone copyto --contimeout 15s --low-level-retries 5 \
+--retries 2 --stats-one-line --log-level NOTICE "$2" "$3"; then
+      if [ -e "$3" ]; then return; fi  # of a folder that is not there rclone copies nothing
+      case "$2" in
+        *:*/?*) echo "storage: there is nothing at $1" >&2; exit 1 ;;
+        *) mkdir -p "$3" && return ;;
+      esac
+    fi
     echo "storage: rclone could not copy $1" >&2
   elif [ -z "$2" ]; then
     echo "storage: only trainway copies $1, and it did not on $(uname -n); \

@@ -154,6 +154,12 @@ def test_what_is_not_there_is_told_and_what_is_ignored_is_no_error(store: Memory
     assert copy("s3://b/train", "out", Patterns(["*.json"])).files == 0
 
 
+def test_a_bucket_without_files_is_said_to_be_empty(store: MemoryStore) -> None:
+    store.files.clear()
+    with pytest.raises(NotFoundError, match=r"^s3://b is empty$"):
+        copy("s3://b", "out")
+
+
 def test_only_what_is_below_the_folder_is_removed(store: MemoryStore) -> None:
     found = removable("s3://b/train", Patterns())
     remove(found)

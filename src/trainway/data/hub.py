@@ -43,8 +43,9 @@ class Hub:
                 "HF_ENDPOINT is not an address", hint=f"set it to an address such as {_ENDPOINT}"
             )
         if environment.get("HF_HUB_OFFLINE", "").lower() in _TRUE:
-            raise UnavailableError(
-                f"{location} is not asked for: HF_HUB_OFFLINE is set", hint="unset HF_HUB_OFFLINE"
+            raise UsageError(  # a setting: nothing would be gained by trying again
+                f"{location} is not asked for: HF_HUB_OFFLINE is set",
+                hint="unset HF_HUB_OFFLINE, or name a folder of this machine",
             )
         self._token, self._token_from = find_token(environment)
         self._looked_for = token_variables(environment)

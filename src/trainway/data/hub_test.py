@@ -99,7 +99,7 @@ def test_an_answer_that_is_none_of_a_hub_is_one_error(
 
 
 def test_offline_means_offline() -> None:
-    with pytest.raises(UnavailableError, match="HF_HUB_OFFLINE"):
+    with pytest.raises(UsageError, match="HF_HUB_OFFLINE"):
         Hub(MODEL, {"HF_HUB_OFFLINE": "1"})
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainway.data import plain_reading
 from trainway.data.plain_reading import PlainReading, is_plain
-from trainway.data.profile import az_config, gs_config, r2_config, s3_config, s3_keys
+from trainway.data.profile import az_config, check_address, gs_config, r2_config, s3_config, s3_keys
 from trainway.data.signature import Keys
 from trainway.data.store import PART_SIZE, ChangedError, Entry, Piece
 from trainway.data.uri import OBJECT_STORES, Location
@@ -266,11 +266,15 @@ def _store(location: Location) -> tuple[Any, str, Keys | None]:
         find = s3_config if location.scheme == "s3" else r2_config
         config: Any = find(os.environ, home, _text)
         endpoint = config.get("aws_endpoint") or os.environ.get("AWS_ENDPOINT") or ""
+        if endpoint:
+            check_address(location.scheme, endpoint)
         if endpoint.startswith("http://"):
             options["allow_http"] = True
         made = store.S3Store(location.bucket, config=config, client_options=options, **more)
         return made, endpoint, s3_keys(os.environ, config)
     config = (gs_config if location.scheme == "gs" else az_config)(os.environ)
+    for name in {"google_base_url", "azure_storage_endpoint"} & config.keys():
+        check_address(location.scheme, config[name])
     if any(value.startswith("http://") for value in config.values()):
         options["allow_http"] = True
     kind = store.GCSStore if location.scheme == "gs" else store.AzureStore

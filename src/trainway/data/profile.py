@@ -9,6 +9,7 @@ import configparser
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
+from urllib.parse import urlsplit
 
 from trainway.data.signature import Keys
 from trainway.errors import UsageError
@@ -23,6 +24,13 @@ _MORE_THAN_KEYS: Final = (
 )  # fmt: skip
 _SIGN_IN: Final = ("sso_session", "sso_start_url", "role_arn", "credential_process")
 _R2: Final = "r2"
+_ENDPOINTS: Final = {
+    "s3": "AWS_ENDPOINT_URL (or endpoint_url of the profile)",
+    "gs": "STORAGE_EMULATOR_HOST",
+    "az": "AZURE_STORAGE_ENDPOINT",
+    "r2": "R2_ENDPOINT_URL",
+}
+_NOT_IN_URLS: Final = ' \t\r\n"<>\\^`{|}'
 
 
 def s3_config(environment: Mapping[str, str], home: str, read: ReadText) -> dict[str, str]:
@@ -66,6 +74,20 @@ def s3_keys(environment: Mapping[str, str], config: Mapping[str, str]) -> Keys |
         return None
     token = source.get("aws_session_token") or ""
     return Keys(access, secret, token, config.get("aws_region") or "us-east-1")
+
+
+def check_address(scheme: str, address: str) -> None:
+    """Refuse what is no address of a store: obstore ends with a traceback of its own there."""
+    try:
+        parts = urlsplit(address)
+        is_right = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        is_right = False
+    if not is_right or not address.isascii() or any(letter in _NOT_IN_URLS for letter in address):
+        raise UsageError(
+            f"the endpoint of {scheme}:// is not an address",
+            hint=f"{_ENDPOINTS[scheme]} needs one such as http://127.0.0.1:9000",
+        )
 
 
 def _lower(environment: Mapping[str, str]) -> dict[str, str]:

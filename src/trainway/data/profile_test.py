@@ -5,6 +5,7 @@ import pytest
 
 from trainway.data.profile import (
     az_config,
+    check_address,
     gs_config,
     r2_config,
     s3_config,
@@ -148,3 +149,29 @@ def test_with_which_keys_requests_of_our_own_are_signed(
     environment: dict[str, str], config: dict[str, str], found: Keys | None
 ) -> None:
     assert s3_keys(environment, config) == found
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://127.0.0.1:9000", "https://s3.example.org/below/", "http://[::1]:80", "http://a_b"],
+)
+def test_an_address_of_a_store(address: str) -> None:
+    check_address("s3", address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "minio:9000",
+        "nonsense",
+        "http://",
+        "http://no sense",
+        "http://a:99999",
+        "http://[::1",
+        "ftp://a",
+    ],
+)
+def test_what_is_no_address_is_refused_with_the_setting_and_without_the_value(address: str) -> None:
+    with pytest.raises(UsageError, match=r"^the endpoint of s3:// is not an address$") as caught:
+        check_address("s3", address)
+    assert "AWS_ENDPOINT_URL" in str(caught.value.hint)

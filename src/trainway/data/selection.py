@@ -47,6 +47,8 @@ def select(source: Source, location: Location, patterns: Patterns | None = None)
         is_there = True
         if patterns.match(name):
             files.append(Selected(name, entry))
+    if not is_there and not location.key:
+        raise NotFoundError(f"{location} is empty")
     if not is_there:
         raise NotFoundError(
             f"there is nothing at {location}",

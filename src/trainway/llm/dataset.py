@@ -71,6 +71,14 @@ def loaded(config: Configuration, task: Task, tokenizer: Any) -> Any:
     return rows.map(change, remove_columns=rows.column_names, desc="Mapping columns")
 
 
+def filled(place: Path, files: list[str]) -> list[str]:
+    """The files with something in them: readers of `datasets` end with a traceback on others."""
+    found = [each for each in files if Path(each).stat().st_size]
+    if not found:
+        raise UsageError(f"dataset: {place} is empty", field="dataset")
+    return found
+
+
 def _read(config: Configuration) -> Any:
     import datasets  # noqa: PLC0415 - slow, and only where it trains
 
@@ -95,7 +103,7 @@ def _read(config: Configuration) -> Any:
                 )
             return saved[config.split]
         reader, files = files_of(place, config.split)
-        return datasets.load_dataset(reader, data_files=files, split="train")
+        return datasets.load_dataset(reader, data_files=filled(place, files), split="train")
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
         reason = str(error.__cause__ or error).splitlines()
         raise UnreadableError(

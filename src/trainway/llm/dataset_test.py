@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from trainway.errors import UsageError
-from trainway.llm.dataset import files_of
+from trainway.llm.dataset import files_of, filled
 
 
 def _made(folder: Path, *names: str) -> Path:
@@ -35,3 +35,14 @@ def test_files_of_the_split_are_chosen(
 def test_a_folder_without_data_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no file that can be read"):
         files_of(_made(tmp_path, "README.md"), "train")
+
+
+def test_empty_files_are_left_out_and_nothing_else_is_refused(tmp_path: Path) -> None:
+    for name, text in (("a.jsonl", "{}"), ("b.jsonl", "")):
+        (tmp_path / name).write_text(text)
+    _, files = files_of(tmp_path, "train")
+    assert filled(tmp_path, files) == [str(tmp_path / "a.jsonl")]
+
+    (tmp_path / "a.jsonl").write_text("")
+    with pytest.raises(UsageError, match=f"^dataset: {tmp_path} is empty$"):
+        filled(tmp_path, files)

@@ -16,8 +16,10 @@ from cluster.control_plane import LOOPBACK, ControlPlane, succeeds_at
 from cluster.ports import free_port
 from cluster.processes import START_SECONDS, wait_until
 from cluster.unavailable import UnavailableError
+from trainway.json_types import Json
 
 MODULE: Final = "sigs.k8s.io/jobset"
+CONFIGURATION: Final = "config.jobset.x-k8s.io/v1alpha1"
 POD_LABEL: Final = "jobset.sigs.k8s.io/jobset-name"
 
 
@@ -29,7 +31,11 @@ def start_jobset_controller(cluster: ControlPlane) -> None:
     webhook_port, health_port = free_port(), free_port()
     configuration = cluster.folder / "jobset.json"
     configuration.write_text(
-        json.dumps(controller_configuration(str(serving.key.parent), webhook_port, health_port))
+        json.dumps(
+            controller_configuration(
+                CONFIGURATION, str(serving.key.parent), webhook_port, health_port
+            )
+        )
     )
     process = cluster.launch(
         "jobset",
@@ -62,11 +68,11 @@ def are_called(cluster: ControlPlane) -> bool:
 
 
 def controller_configuration(
-    certificates: str, webhook_port: int, health_port: int
-) -> dict[str, Any]:
-    """The configuration file of the controller."""
+    version: str, certificates: str, webhook_port: int, health_port: int
+) -> Json:
+    """The configuration file of a controller, in its own version of it."""
     return {
-        "apiVersion": "config.jobset.x-k8s.io/v1alpha1",
+        "apiVersion": version,
         "kind": "Configuration",
         "leaderElection": {"leaderElect": False},
         "internalCertManagement": {"enable": False},

@@ -13,14 +13,14 @@ from typing import Final
 from cluster import builds
 from cluster.access import Access, KubectlError
 from cluster.control_plane import LOOPBACK, ControlPlane, succeeds_at
-from cluster.jobset import webhooks_by_url
+from cluster.jobset import controller_configuration, webhooks_by_url
 from cluster.ports import free_port
 from cluster.processes import START_SECONDS, Process, wait_until
 from cluster.unavailable import UnavailableError
-from trainway.json_types import Json
 
 MODULE: Final = "sigs.k8s.io/lws"
 PROGRAM: Final = "lws"
+CONFIGURATION: Final = "config.lws.x-k8s.io/v1alpha1"
 API: Final = "leaderworkerset.x-k8s.io/v1"
 POD_LABEL: Final = "leaderworkerset.sigs.k8s.io/name"
 CRD: Final = "leaderworkersets.leaderworkerset.x-k8s.io"
@@ -36,7 +36,11 @@ def leader_worker_sets(cluster: ControlPlane) -> Iterator[Process]:
     webhook_port, health_port = free_port(), free_port()
     configuration = cluster.folder / "lws.json"
     configuration.write_text(
-        json.dumps(controller_configuration(str(serving.key.parent), webhook_port, health_port))
+        json.dumps(
+            controller_configuration(
+                CONFIGURATION, str(serving.key.parent), webhook_port, health_port
+            )
+        )
     )
     process = cluster.launch(
         PROGRAM,
@@ -82,16 +86,3 @@ def require_leader_worker_sets(cluster: Access) -> None:
     """See to it that an existing cluster has LeaderWorkerSet."""
     if not cluster.serves(f"/apis/{API}/leaderworkersets"):
         raise UnavailableError(f"the existing cluster has no LeaderWorkerSet with {API}")
-
-
-def controller_configuration(certificates: str, webhook_port: int, health_port: int) -> Json:
-    """The configuration file of the controller."""
-    return {
-        "apiVersion": "config.lws.x-k8s.io/v1alpha1",
-        "kind": "Configuration",
-        "leaderElection": {"leaderElect": False},
-        "internalCertManagement": {"enable": False},
-        "webhook": {"host": LOOPBACK, "port": webhook_port, "certDir": certificates},
-        "metrics": {"bindAddress": "0"},
-        "health": {"healthProbeBindAddress": f"{LOOPBACK}:{health_port}"},
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import pytest
 
@@ -10,6 +10,9 @@ from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.host.metadata_testing import ACTION, MetadataService
 from trainway.agent.host.notice_watch import NoticeWatch, address_of
 from trainway.agent.host.spot_notice import ADDRESS
+
+if TYPE_CHECKING:
+    from trainway.agent.transfer.host_events import SpotNotice
 
 NOTICE = {"event": "notice", "at": "2026-11-18T08:22:00Z", "why": "instance-action terminate"}
 REBALANCE = "/latest/meta-data/events/recommendations/rebalance"
@@ -21,7 +24,7 @@ class Machine:
     def __init__(self, service: MetadataService) -> None:
         self.service = service
         self.loop = EventLoop()
-        self.told: list[object] = []
+        self.told: list[SpotNotice] = []
         self.watch = NoticeWatch(self.loop, self.told.append, seconds=0.001)
 
     def __enter__(self) -> Self:
@@ -66,7 +69,7 @@ def test_a_risk_is_told_once_and_what_is_certain_after_it() -> None:
         machine.until_told(1)
         machine.until_asked(REBALANCE)
         machine.until_asked(REBALANCE)
-        assert [dict(each).get("risk") for each in machine.told] == [True]  # type: ignore[call-overload]
+        assert [each.get("risk") for each in machine.told] == [True]
         service.says[ACTION] = '{"action": "terminate", "time": "2026-11-18T08:22:00Z"}'
         machine.until_told(2)
         assert machine.told[1] == NOTICE

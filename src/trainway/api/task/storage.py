@@ -24,11 +24,13 @@ WORKDIR: Final = "~/sky_workdir"
 STORES: Final = (
     "S3", "GCS", "AZURE", "R2", "IBM", "OCI", "NEBIUS", "COREWEAVE", "VASTDATA", "HF", "VOLUME",
 )  # fmt: skip
-SCHEMES: Final = ("s3", "gs", "r2", "cos", "oci", "nebius", "cw", "vastdata", "hf")
+READABLE: Final = ("s3", "gs", "az", "r2", "hf")
+"""The schemes that tasks can use here."""
+SCHEMES: Final = (*READABLE, "cos", "oci", "nebius", "cw", "vastdata")
 _URI: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _AZURE: Final = re.compile(r"https://[^/]+\.blob\.core\.windows\.net/.+")
 _FORMS: Final = (
-    f"a URI must start with {', '.join(f'{name}://' for name in SCHEMES)}"
+    f"a URI must start with {', '.join(f'{name}://' for name in READABLE)}"
     " or be an https:// URI of Azure"
 )
 

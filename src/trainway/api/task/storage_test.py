@@ -1,5 +1,7 @@
 """File mounts and volumes, as they are read."""
 
+import pytest
+
 from trainway.api.task import storage, volume
 from trainway.api.task.storage import FileMount
 from trainway.api.task.volume import VolumeMount
@@ -32,3 +34,10 @@ def test_volumes() -> None:
         VolumeMount("/c", size_gb=1024, config={"access_mode": "ReadWriteMany"}, labels={"a": "b"}),
         VolumeMount("/d", host_path="/srv", read_only=True),
     )
+
+
+@pytest.mark.parametrize("scheme", storage.READABLE)
+def test_what_can_be_read_can_be_mounted_and_is_told(scheme: str) -> None:
+    assert list(storage.errors({"/data": f"{scheme}://some/where"}, (), has_workdir=False)) == []
+    refused = list(storage.errors({"/data": "ftp://some/where"}, (), has_workdir=False))
+    assert f"{scheme}://" in str(refused[0])

@@ -261,3 +261,14 @@ def test_a_data_cache_is_waited_for_and_nothing_is_fetched(
     status, said = run(monkeypatch, env, "dataset", "--target", str(tmp_path / "dataset"))
     assert (status, said) == (0, ["dataset: cache://schema/table is ready: 1,200 rows"])
     assert not (tmp_path / "dataset").exists()
+
+
+def test_a_hub_that_must_not_be_asked_ends_it_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with served(PretendedHub(FILES)) as hub:
+        env = variables(hub, tmp_path, HF_HUB_OFFLINE="1")
+        status, said = run(monkeypatch, env, "model", "--target", str(tmp_path / "model"))
+
+    assert status == 2
+    assert sum("HF_HUB_OFFLINE is set" in line for line in said) == 1

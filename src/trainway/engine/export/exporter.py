@@ -160,7 +160,8 @@ def _event(export: Export) -> tuple[str, str, str] | None:
         return first if export.attempts == 1 else None
     if export.state is ExportState.DONE:
         files = f"{export.files} file{'s' * (export.files != 1)}"
-        return "Normal", "Exported", f"{files} of the output are in {export.uri}"
+        are = "is" if export.files == 1 else "are"
+        return "Normal", "Exported", f"{files} of the output {are} in {export.uri}"
     if export.state is ExportState.FAILED:
         return "Warning", "ExportFailed", f"{export.uri}: {export.message}"
     return "Warning", "ExportDelayed", f"{export.uri}: {export.message}"
