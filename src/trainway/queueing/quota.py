@@ -73,19 +73,20 @@ class Quotas:
     ) -> None:
         self._queues = queues
         self._gpu_seconds = gpu_seconds
-        self._used: dict[str, dict[str, int]] = {name: {} for name in queues}
+        self._used = {name: dict.fromkeys(policy.quota, 0) for name, policy in queues.items()}
         self._cohort_used: dict[str, dict[str, int]] = {}
         self._totals: dict[str, dict[str, int]] = {}
         self._claims: dict[tuple[str, str], str] = {}
         for policy in queues.values():
             if policy.cohort:
                 total = self._totals.setdefault(policy.cohort, {})
-                self._cohort_used.setdefault(policy.cohort, {})
+                lent = self._cohort_used.setdefault(policy.cohort, {})
                 for resource, amount in policy.quota.items():
                     total[resource] = total.get(resource, 0) + amount
-        self._modest: set[tuple[str, int]] = set()
-        """Queues and requests that `never` has nothing to say of."""
+                    lent[resource] = 0
         self._most = {policy.name: self._ceiling(policy) for policy in queues.values()}
+        self._modest: dict[int, bool] = {}
+        """By request: whether `never` has nothing to say of it in any queue."""
         for (queue, _), amounts in tally.amounts.items():
             self.count(queue, amounts, jobs=amounts[JOBS])
 
@@ -122,9 +123,9 @@ class Quotas:
             amount = jobs if resource == JOBS else request.get(resource)
             if amount:
                 amount *= times
-                used[resource] = used.get(resource, 0) + amount
+                used[resource] += amount
                 if lent is not None:
-                    lent[resource] = lent.get(resource, 0) + amount
+                    lent[resource] += amount
 
     def used(self, queue: str) -> Amounts:
         """What a queue uses of that which it has a quota for."""
@@ -183,16 +184,17 @@ class Quotas:
 
     def never(self, gang: WaitingGang, policy: QueuePolicy) -> str:
         """Why a job asks for more than its queue can ever have; empty: it does not."""
-        shape = policy.name, id(gang.request)
-        if shape in self._modest:
+        is_modest = self._modest.get(id(gang.request))
+        if is_modest is None:
+            ceilings = self._most.values()
+            is_modest = not any(_excess(gang.request, most) for most in ceilings)
+            self._modest[id(gang.request)] = is_modest
+        most = self._most[policy.name]
+        resource = "" if is_modest else _excess(gang.request, most)
+        if not resource:
             return ""
-        for resource, most in self._most[policy.name].items():
-            wanted = 1 if resource == JOBS else gang.request.get(resource, 0)
-            if wanted > most:
-                allowed = figure(resource, most)
-                return f"{told(resource, wanted)}, and queue {policy.name} may use {allowed}"
-        self._modest.add(shape)
-        return ""
+        wanted, allowed = _wanted(gang.request, resource), figure(resource, most[resource])
+        return f"{told(resource, wanted)}, and queue {policy.name} may use {allowed}"
 
     def is_within(self, gang: WaitingGang, policy: QueuePolicy) -> bool:
         """Whether a job would borrow nothing."""
@@ -224,3 +226,12 @@ class Quotas:
             "GPU-hours of this month. Its jobs with GPUs start again next month, "
             "or when it gets more."
         )
+
+
+def _wanted(request: Amounts, resource: str) -> int:
+    return 1 if resource == JOBS else request.get(resource, 0)
+
+
+def _excess(request: Amounts, most: Amounts) -> str:
+    """The first resource of which a job asks for more than this; empty: there is none."""
+    return next((name for name, amount in most.items() if _wanted(request, name) > amount), "")
