@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -50,6 +50,8 @@ class Clouds:
         self._make = provider
         self.names = names
         self._providers: dict[str, Provider] = {}
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """By cloud: who makes its provider."""
         self.refusals: deque[Attempt] = deque(maxlen=_MOST_REFUSALS)
         """What clouds have refused since this server began, oldest first."""
         self._is_open = False
@@ -80,15 +82,19 @@ class Clouds:
             raise _unexpected(error, Scope.ZONE) from error
 
     async def provider(self, cloud: str) -> Provider:
-        """The provider of a cloud; a ProviderError says why there is none."""
-        if cloud not in self._providers:
-            try:
-                self._providers[cloud] = await self.work(self._make, cloud)
-            except ProviderError:
-                raise
-            except Exception as error:
-                raise _unexpected(error, Scope.CLOUD) from error
-        return self._providers[cloud]
+        """The provider of a cloud; a ProviderError says why there is none.
+
+        There is one, however many ask at the same time: a client of AWS alone takes 25 MB.
+        """
+        async with self._turns[cloud]:
+            if cloud not in self._providers:
+                try:
+                    self._providers[cloud] = await self.work(self._make, cloud)
+                except ProviderError:
+                    raise
+                except Exception as error:
+                    raise _unexpected(error, Scope.CLOUD) from error
+            return self._providers[cloud]
 
     async def ends(
         self, provider: Provider, region: str, machines: Sequence[str]
