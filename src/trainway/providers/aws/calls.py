@@ -7,7 +7,6 @@ left to botocore: for it every answer 500 is worth another try, and EC2 says so 
 
 import os
 import threading
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -27,8 +26,6 @@ CONFIG: Final = Config(
     max_pool_connections=32,
     user_agent_extra="trainway",
 )
-LISTS_AT_ONCE: Final = 2
-"""In a region: while boto3 reads a list of two hundred machines it takes some 25 MB."""
 HOME_REGION: Final = "us-east-1"
 """Where it is asked what holds for all regions, if the user has said nothing."""
 
@@ -40,9 +37,6 @@ class AwsCalls:
         self._lock = threading.Lock()
         self._session: Any = None
         self._clients: dict[tuple[str, str], Any] = {}
-        self._lists: defaultdict[str, threading.Semaphore] = defaultdict(
-            lambda: threading.Semaphore(LISTS_AT_ONCE)
-        )
 
     @property
     def home_region(self) -> str:
@@ -75,14 +69,6 @@ class AwsCalls:
 
     def pages(self, region: str, operation: str, key: str, **request: Any) -> list[dict[str, Any]]:
         """All that a list of EC2 has, page by page."""
-        with self._lock:
-            turn = self._lists[region]
-        with turn:
-            return self._pages(region, operation, key, request)
-
-    def _pages(
-        self, region: str, operation: str, key: str, request: dict[str, Any]
-    ) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         while True:
             answer = self.send("ec2", region, operation, **request)
