@@ -40,11 +40,15 @@ def command() -> None:
 @command.command("list")
 @output_option(("table", "json"))
 def list_files(output: str) -> None:
-    """List the files of the catalog; a cloud that is not here has a line in a list of our own."""
-    from trainway.catalog.refresh.kept_file import notes, state  # noqa: PLC0415 - seldom needed
-    from trainway.catalog.sources import catalog_files  # noqa: PLC0415 - as above
+    """List the files of the catalog; other clouds may have lines in a list of our own.
 
-    folder = _folder()
+    Where TRAINWAY_CATALOG names a folder, its files are all that counts.
+    """
+    from trainway.catalog.refresh.kept_file import notes, state  # noqa: PLC0415 - seldom needed
+    from trainway.catalog.sources import VARIABLE, catalog_files  # noqa: PLC0415 - as above
+
+    named = os.environ.get(VARIABLE)
+    folder = Path(named).expanduser() if named else _folder()
     known = notes(folder)
     found = []
     for cloud, path in catalog_files(folder).items():

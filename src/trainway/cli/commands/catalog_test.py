@@ -14,7 +14,8 @@ TEXT = "InstanceType,vCPUs,MemoryGiB,Price,Region\na,1,1,1,r\n"
 @pytest.fixture(autouse=True)
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TRAINWAY_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    for name in ("GOOGLE_API_KEY", "TRAINWAY_CATALOG"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     Path("there").mkdir()
     Path("there/aws.csv").write_text(TEXT)
@@ -35,6 +36,16 @@ def test_a_folder_is_taken_over_and_edits_stay() -> None:
     assert [(each["cloud"], each["state"]) for each in listed] == [
         ("aws", "edited"),
         ("gcp", "fetched"),
+    ]
+
+
+def test_the_folder_that_a_variable_names_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert invoke("refresh", "--from", "there", "--cloud", "aws").exit_code == 0
+    monkeypatch.setenv("TRAINWAY_CATALOG", "there")
+    listed = json.loads(invoke("list", "-o", "json").stdout)
+    assert [(each["cloud"], each["file"]) for each in listed] == [
+        ("aws", "there/aws.csv"),
+        ("gcp", "there/gcp.csv"),
     ]
 
 

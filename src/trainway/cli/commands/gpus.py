@@ -1,5 +1,6 @@
 """`trainway gpus`: which accelerators clouds offer, and for how much."""
 
+from collections.abc import Collection
 from typing import Any, Final
 
 import click
@@ -50,6 +51,7 @@ def list_command(name: str | None, cloud: str | None, all_regions: bool, output:
     if name is not None:
         return _offers(name, cloud, output, all_regions=all_regions)
     with user_catalog() as catalog:
+        _check_cloud(cloud, catalog.clouds())
         found = accelerators(catalog, cloud)
     if output == "json":
         echo(to_json([{"name": each, "counts": counts} for each, counts in found.items()]))
@@ -77,6 +79,7 @@ def _offers(text: str, cloud: str | None, output: str, *, all_regions: bool) -> 
         raise UsageError(f"{text}: {error}") from error
     count = wanted.count if ":" in text else None
     with user_catalog() as catalog:
+        _check_cloud(cloud, catalog.clouds())
         found = accelerator_offers(catalog, wanted.name, count, cloud, all_regions=all_regions)
         if not found:
             meant = closest(wanted.name, catalog.accelerators())
@@ -90,6 +93,14 @@ def _offers(text: str, cloud: str | None, output: str, *, all_regions: bool) -> 
     else:
         echo(Columns(_HEADER).table([_row(each) for each in found]))
     return 0
+
+
+def _check_cloud(cloud: str | None, clouds: Collection[str]) -> None:
+    if cloud is None or cloud in clouds:
+        return
+    meant = closest(cloud, clouds)
+    hint = f"Did you mean {meant}?" if meant else f"It has {', '.join(clouds)}."
+    raise NotFoundError(f"the catalog has no cloud {cloud!r}", hint=hint)
 
 
 def _row(each: AcceleratorOffer) -> tuple[str, ...]:
