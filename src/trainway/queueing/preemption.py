@@ -13,7 +13,7 @@ from trainway.queueing.amounts import JOBS, Amounts, add, fits, shortages, subtr
 from trainway.queueing.elastic_nodes import Taking, parts
 from trainway.queueing.queue_policy import Preemption, QueuePolicy
 from trainway.queueing.quota import Quotas, Shortage
-from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
+from trainway.queueing.snapshot import RunningGang, Snapshot, Tally, WaitingGang
 
 
 @dataclass(frozen=True)
@@ -221,8 +221,14 @@ class _Trial:
         """Whether it would fit if all of these were gone as well."""
         free = None if self._free is None else dict(self._free)
         trial = _Trial(self._gang, self._policy, self.quotas.copy(), free, self._near)
+        tally, lane = Tally(), self._gang.lane
         for one in others:
-            trial.remove(one)
+            if one.queue in self._near:
+                tally.count(one)
+            if free is not None and one.lane == lane:
+                add(free, one.request)
+        for queue, amounts in tally.by_queue().items():
+            trial.quotas.count(queue, amounts, -1, jobs=amounts[JOBS])
         return trial.is_enough()
 
     def is_enough(self) -> bool:

@@ -85,9 +85,15 @@ class Quotas:
                     total[resource] = total.get(resource, 0) + amount
                     lent[resource] = 0
         self._most = {policy.name: self._ceiling(policy) for policy in queues.values()}
+        self._least_ceiling: dict[str, int] = {}
+        """What a job of any queue may ask for."""
+        for most in self._most.values():
+            for resource, amount in most.items():
+                least = self._least_ceiling.get(resource, amount)
+                self._least_ceiling[resource] = min(least, amount)
         self._modest: dict[int, bool] = {}
-        """By request: whether `never` has nothing to say of it in any queue."""
-        for (queue, _), amounts in tally.amounts.items():
+        """By request: whether that is not exceeded."""
+        for queue, amounts in tally.by_queue().items():
             self.count(queue, amounts, jobs=amounts[JOBS])
 
     def _ceiling(self, policy: QueuePolicy) -> dict[str, int]:
@@ -107,6 +113,7 @@ class Quotas:
         other = object.__new__(Quotas)
         other._queues, other._gpu_seconds = self._queues, self._gpu_seconds
         other._claims, other._most, other._modest = {}, self._most, self._modest
+        other._least_ceiling = self._least_ceiling
         other._used = {name: dict(used) for name, used in self._used.items()}
         other._cohort_used = {name: dict(used) for name, used in self._cohort_used.items()}
         other._totals = self._totals
@@ -186,8 +193,7 @@ class Quotas:
         """Why a job asks for more than its queue can ever have; empty: it does not."""
         is_modest = self._modest.get(id(gang.request))
         if is_modest is None:
-            ceilings = self._most.values()
-            is_modest = not any(_excess(gang.request, most) for most in ceilings)
+            is_modest = not _excess(gang.request, self._least_ceiling)
             self._modest[id(gang.request)] = is_modest
         most = self._most[policy.name]
         resource = "" if is_modest else _excess(gang.request, most)

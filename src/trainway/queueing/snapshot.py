@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from trainway.queueing.amounts import CPU, GPU, JOBS, Amounts
+from trainway.queueing.amounts import CPU, GPU, JOBS, Amounts, add
 from trainway.queueing.queue_policy import DEFAULT_QUEUE, QueuePolicy
 
 _GPU_COST = 16_000
@@ -86,6 +86,13 @@ class Tally:
             sums[resource] = sums.get(resource, 0) + times * amount
         if not any(sums.values()):
             del self.amounts[owner]
+
+    def by_queue(self) -> dict[str, dict[str, int]]:
+        """What the users of each queue have together."""
+        sums: dict[str, dict[str, int]] = {}
+        for (queue, _), amounts in self.amounts.items():
+            add(sums.setdefault(queue, {}), amounts)
+        return sums
 
 
 @dataclass(frozen=True)
