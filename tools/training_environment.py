@@ -15,6 +15,9 @@ import sys
 from pathlib import Path
 
 COMPLETE = "complete"
+BYTECODE_S = "900"
+"""How long one file may take to be compiled: on a machine where all else comes first, uv's minute
+is not enough."""
 
 
 def main(requirements: list[str]) -> int:
@@ -56,8 +59,9 @@ def install(folder: Path, requirements: list[str]) -> int:
     create = [uv, "venv", "--quiet", "--python", sys.executable, str(folder)]
     # Compiled ahead: where Python may not write bytecode, torch takes seconds longer to import.
     fill = [uv, "pip", "install", "--compile-bytecode", "--python", str(folder), *requirements]
+    patient = {**os.environ, "UV_COMPILE_BYTECODE_TIMEOUT": BYTECODE_S}
     for command in (create, fill):
-        done = subprocess.run(command, stdout=sys.stderr, check=False).returncode
+        done = subprocess.run(command, stdout=sys.stderr, check=False, env=patient).returncode
         if done != 0:
             return done
     (folder / COMPLETE).touch()
