@@ -131,4 +131,4 @@ class Last:
 )
 def test_which_host_is_the_last(case: Last) -> None:
     mine = Known("a", case.gpus, case.drained)
-    assert is_last("a", [mine, *case.others]) is case.expected  # type: ignore[list-item]
+    assert is_last("a", [mine, *case.others]) is case.expected  # type: ignore[list-item] # stand-ins for hosts
