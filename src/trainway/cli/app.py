@@ -71,9 +71,13 @@ class App(LazyGroup):
             echo(error.format_message() + "\n")
             return 0
         except click.UsageError as error:
-            from trainway.cli.wrong_command import message_of  # noqa: PLC0415 - for a mistake alone
+            from trainway.cli.usage_mistake import (  # noqa: PLC0415 - for a mistake alone
+                message_of,
+                named_command,
+            )
 
-            command = error.ctx.command_path if error.ctx else "trainway"
+            words = args[0] if args and args[0] is not None else kwargs.get("args") or sys.argv[1:]
+            command = error.ctx.command_path if error.ctx else named_command(self, words)
             return _fail(message_of(error), f"see {command} --help", error.exit_code)
         except click.ClickException as error:
             return _fail(error.format_message(), None, error.exit_code)

@@ -28,14 +28,17 @@ def test_every_command_has_its_module(name: str) -> None:
             'error: no command "expalin"; did you mean "explain"?\nhint: see trainway --help',
         ),
         (["zzz"], 'error: no command "zzz"\nhint: see trainway --help'),
-        (["--zzz"], "error: No such option '--zzz'.\nhint: see trainway --help"),
+        (["--zzz"], "error: there is no option --zzz\nhint: see trainway --help"),
         (
             ["explain"],
-            "error: Missing option '-f' / '--filename'.\nhint: see trainway explain --help",
+            (
+                "error: no file is given: name one, or write - for stdin\n"
+                "hint: see trainway explain --help"
+            ),
         ),
         (
             ["runtimes", "show"],
-            "error: Missing argument 'NAME'.\nhint: see trainway runtimes show --help",
+            "error: NAME is missing\nhint: see trainway runtimes show --help",
         ),
         (["runtimes", "zzz"], 'error: no command "zzz"\nhint: see trainway runtimes --help'),
         (

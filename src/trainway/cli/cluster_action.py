@@ -20,7 +20,7 @@ def act(
 ) -> int:
     """Do it; the exit status is that of the last error."""
     if not names and not every:
-        raise click.UsageError("Missing argument 'CLUSTER'.", click.get_current_context())
+        raise click.UsageError("CLUSTER is missing", click.get_current_context())
     rest = connect()
     found = [str(item["metadata"]["name"]) for item in chosen(rest, names, every=every)]
     if not found:

@@ -51,7 +51,7 @@ def chosen(filenames: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
     """All files that were named, in either way; there must be one."""
     if not filenames and not files:
         context = click.get_current_context()
-        raise click.UsageError("Missing option '-f' / '--filename'.", context)
+        raise click.UsageError("no file is given: name one, or write - for stdin", context)
     return (*filenames, *files)
 
 

@@ -25,7 +25,13 @@ def parse_since(text: str, now: datetime) -> str:
     try:
         when = datetime.fromisoformat(text)
     except ValueError:
-        when = now - timedelta(seconds=parse_duration(text))
+        try:
+            when = now - timedelta(seconds=parse_duration(text))
+        except UsageError:
+            raise UsageError(
+                f"{text!r} is neither a duration nor a time",
+                hint="write 30m, 2d, 2026-11-15 or 2026-11-15T05:10",
+            ) from None
     else:
         when = when if when.tzinfo else when.astimezone()
     return when.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -34,6 +34,12 @@ def test_a_time_or_how_long_ago_it_was(text: str, time: str) -> None:
     assert parse_since(text, NOW) == time
 
 
+def test_what_is_no_time_is_refused_with_both_ways_to_write_one() -> None:
+    with pytest.raises(UsageError, match="'yesterday' is neither a duration nor a time") as caught:
+        parse_since("yesterday", NOW)
+    assert caught.value.hint == "write 30m, 2d, 2026-11-15 or 2026-11-15T05:10"
+
+
 def test_a_time_without_zone_is_that_of_this_machine() -> None:
     local = datetime(2026, 11, 15, 5, 10).astimezone()
     assert datetime.fromisoformat(parse_since("2026-11-15T05:10:00", NOW)) == local

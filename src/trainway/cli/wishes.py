@@ -25,6 +25,7 @@ class _Amount(click.ParamType[str]):
     """An amount of something, as Kubernetes writes it."""
 
     name = "amount"
+    _LIKE: Final = {"cpus": "2, 0.5 or 500m", "gpus": "8"}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Check it; it is sent as it was written."""
@@ -34,7 +35,9 @@ class _Amount(click.ParamType[str]):
             is_negative = Quantity.parse(str(value)) < Quantity()
         except InvalidQuantityError:
             found = _BYTES.fullmatch(str(value))
-            like = f"{found[1]}{found[2].upper()}i" if found else "0.5, 500m or 4Gi"
+            name = str(param.name) if param is not None else ""
+            like = f"{found[1]}{found[2].upper()}i" if found else "4Gi or 500M"
+            like = self._LIKE.get(name, like)
             self.fail(f"{value!r} is not an amount; write {like}", param, ctx)
         if is_negative:
             self.fail(f"{value!r} is negative", param, ctx)

@@ -3,11 +3,8 @@
 Words of other tools are answered with ours, and misspelt ones with the one most like them.
 """
 
-import re
 from collections.abc import Collection, Mapping
 from typing import Final
-
-import click
 
 _OTHER_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "add": ("apply", "create"),
@@ -32,7 +29,6 @@ _OTHER_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "train": ("run",),
 }
 """What commands are called elsewhere, and what they may be called here, the likeliest first."""
-_CLICKS_WORDS: Final = re.compile(r"No such command '([^']+)'\..*")
 
 
 def unknown(name: str, known: Collection[str]) -> str:
@@ -42,12 +38,3 @@ def unknown(name: str, known: Collection[str]) -> str:
     others = (each for each in _OTHER_WORDS.get(name.lower(), ()) if each in known)
     meant = next(others, None) or closest(name, known)
     return f'no command "{name}"' + (f'; did you mean "{meant}"?' if meant else "")
-
-
-def message_of(error: click.UsageError) -> str:
-    """What is said of a mistake: with a suggestion if a group has no such command."""
-    said = error.format_message()
-    found = _CLICKS_WORDS.fullmatch(said)
-    if found is None or error.ctx is None or not isinstance(error.ctx.command, click.Group):
-        return said
-    return unknown(found[1], error.ctx.command.list_commands(error.ctx))

@@ -20,6 +20,7 @@ SCHEMES: Final = (HUB, *OBJECT_STORES, WEB, FILE)
 MODEL: Final = "models"
 _KINDS: Final = (MODEL, "datasets", "spaces")
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+_MISSPELT: Final = re.compile(r"(s3|gs|az|r2|hf|https?)(?::/?|//)(?!/)(.*)", re.DOTALL)
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f]")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
@@ -70,6 +71,12 @@ class Repository:
 def has_scheme(text: str) -> bool:
     """Whether a word is a URI, and no path."""
     return _SCHEME.fullmatch(text) is not None
+
+
+def meant(path: str) -> str:
+    """The URI that a path was meant to be: `s3://b/x` for `s3:/b/x`; else empty."""
+    found = _MISSPELT.fullmatch(path)
+    return f"{found[1]}://{found[2]}" if found else ""
 
 
 def parse(text: str) -> Location:

@@ -97,7 +97,7 @@ def source_uri(named: str, kind: str, *, is_here: bool) -> str | None:
     if path.is_absolute() and not is_here:
         return None  # it may be there
     raise UnreadableError(
-        f"{kind}: there is no {named}",
+        f"{kind}: there is no folder or file {str(named)!r}",
         field=kind,
         hint="name a folder, a URI such as s3://bucket/path, or a name on the hub: ORG/NAME",
     )

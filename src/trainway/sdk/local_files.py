@@ -1,15 +1,11 @@
 """Whether the files of this machine that a task names are there, before it is submitted."""
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
 
+from trainway.data.uri import meant
 from trainway.errors import InvalidError
 from trainway.sdk.address import configured_address
-
-_MISSPELT: Final = re.compile(r"(s3|gs|az|r2|hf|https?)(?::/?|//)")
-"""The beginning of a URI that lacks a part of its `://`."""
 
 
 def refuse_missing(
@@ -37,8 +33,8 @@ def _missing(workdir: str | None, mounts: Iterable[tuple[str, str]]) -> Iterator
     for target, source in mounts:
         if not _place(source).exists():
             said = f"file_mounts[{target}]: there is no file or folder {source} ({_place(source)})"
-            found = _MISSPELT.match(source)
-            yield f"{said}; did you mean {found[1]}://{source[found.end() :]}?" if found else said
+            uri = meant(source)
+            yield f"{said}; did you mean {uri}?" if uri else said
 
 
 def _place(path: str) -> Path:

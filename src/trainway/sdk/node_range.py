@@ -25,7 +25,7 @@ def parse_nodes(value: int | str) -> NodeRange:
     found = NodeRange(_count(value, most), _count(value, least))
     if found.minimum is not None and found.minimum > found.maximum:
         raise UsageError(
-            f"{value} has fewer nodes at most than at least",
+            f"{value}: the maximum is smaller than the minimum",
             field="nodes",
             hint=f"write {found.maximum}:{found.minimum}",
         )
@@ -34,5 +34,5 @@ def parse_nodes(value: int | str) -> NodeRange:
 
 def _count(value: int | str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
-        raise UsageError(f"{value!r} is no number of nodes", field="nodes", hint=_HINT)
+        raise UsageError(f"{value!r} is not a number of nodes", field="nodes", hint=_HINT)
     return int(text)

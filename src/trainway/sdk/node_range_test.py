@@ -37,6 +37,6 @@ def test_what_is_no_number_of_nodes_is_named(value: int | str) -> None:
 
 
 def test_a_minimum_above_the_maximum_is_turned_round_in_the_hint() -> None:
-    with pytest.raises(UsageError, match="fewer nodes at most") as caught:
+    with pytest.raises(UsageError, match="the maximum is smaller than the minimum") as caught:
         parse_nodes("8:2")
     assert caught.value.hint == "write 2:8"

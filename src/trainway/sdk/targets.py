@@ -168,7 +168,11 @@ def _started(path: Path) -> list[str]:
     if os.access(path, os.X_OK):
         return [place]
     if path.suffix != _SHELL_SCRIPT:
-        raise UsageError(f"{path} cannot be executed", hint=f"chmod +x {path}")
+        raise UsageError(
+            f"{path} is neither a manifest nor a script, and it is not executable",
+            hint=f"trainway runs manifests ({', '.join(MANIFESTS)}), scripts and commands; make a"
+            f" program of your own executable with chmod +x {path}",
+        )
     return ["bash", place]
 
 

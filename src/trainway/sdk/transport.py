@@ -23,8 +23,9 @@ TIMEOUT_S: Final = 120.0
 Query = Mapping[str, str | int | bool | list[str] | None]
 """The parameters of a request; a list stands for its items, each under the same name."""
 
-_NOBODY_LISTENS: Final = (ConnectionRefusedError, FileNotFoundError)
+_NOBODY_LISTENS: Final = (ConnectionRefusedError, FileNotFoundError, NotADirectoryError)
 _BROKEN: Final = (OSError, BrokenAnswerError)
+_WHERE: Final = "check the address; trainway server start --listen HOST:PORT starts a server there"
 _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 1.0
 _ATTEMPTS: Final = 3
@@ -237,10 +238,8 @@ class Transport:
             return UnavailableError(f"{self._address} did not answer in time")
         reason = _reason(cause) if cause else "the connection breaks repeatedly"
         if isinstance(cause, _NOBODY_LISTENS):
-            return UnavailableError(
-                f"no server listens on {self._address}", hint="run trainway server status"
-            )
-        hint = "trainway server logs may show the reason" if self._address.is_here else None
+            return UnavailableError(f"no server listens on {self._address}", hint=_WHERE)
+        hint = "trainway server logs may show the reason" if self._address.is_here else _WHERE
         return UnavailableError(f"no answer from {self._address}: {reason}", hint=hint)
 
 

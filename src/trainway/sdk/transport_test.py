@@ -53,6 +53,11 @@ def test_nobody_listening_is_said_in_one_line(tmp_path: Path) -> None:
     transport = Transport(Address(str(tmp_path / "none.sock")), sleep=lambda _: None)
     with pytest.raises(UnavailableError, match=r"^no server listens on unix:.*none.sock$"):
         transport.request("GET", "/server")
+    (tmp_path / "file").write_text("")
+    below = Transport(Address(str(tmp_path / "file" / "none.sock")), sleep=lambda _: None)
+    with pytest.raises(UnavailableError, match="no server listens") as caught:
+        below.request("GET", "/server")
+    assert str(caught.value.hint).startswith("check the address; trainway server start --listen")
 
 
 def test_a_server_that_is_gone_is_woken(fake: FakeServer, tmp_path: Path) -> None:

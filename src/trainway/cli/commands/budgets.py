@@ -29,7 +29,8 @@ def command() -> None:
 @output_option(LISTINGS)
 def list_budgets(output: str) -> None:
     """List budgets, and what is spent of each in this month."""
-    echo_listing(_connected().budgets(), output, _HEADER, _row)
+    none = "there are no budgets; trainway budgets set makes one"
+    echo_listing(_connected().budgets(), output, _HEADER, _row, none)
 
 
 @command.command("set")

@@ -34,7 +34,7 @@ Exit status: 0 done, 1 something could not be fetched, 2 wrong usage.
 
 @click.group("catalog")
 def command() -> None:
-    """Say where prices of clouds come from, and fetch them anew."""
+    """Show where the prices of clouds come from, and fetch new ones."""
 
 
 @command.command("list")
@@ -57,6 +57,9 @@ def list_files(output: str) -> None:
         found.append({"cloud": cloud, "file": str(path), "state": state(folder, cloud), **told})
     if output == "json":
         echo(to_json(found))
+    elif not found:
+        echo_line(f"{folder} has no files: the prices that come with Trainway count")
+        echo_line("hint: trainway catalog refresh fetches newer ones")
     else:
         fields = ("cloud", "state", "time", "source", "file")
         rows = [[str(each[name]) for name in fields] for each in found]

@@ -26,6 +26,13 @@ def invoke(*words: str) -> Result:
     return CliRunner().invoke(app, ["catalog", *words], prog_name="trainway")
 
 
+def test_where_nothing_was_fetched_the_next_step_is_said() -> None:
+    listed = invoke("list")
+    assert (listed.exit_code, listed.stdout) == (0, "")
+    assert "has no files: the prices that come with Trainway count" in listed.stderr
+    assert "hint: trainway catalog refresh fetches newer ones" in listed.stderr
+
+
 def test_a_folder_is_taken_over_and_edits_stay() -> None:
     assert invoke("refresh", "--from", "there").stdout == "aws: 1 offer\ngcp: 1 offer\n"
     Path("home/catalog/aws.csv").write_text(TEXT + "mine,1,1,1,r\n")

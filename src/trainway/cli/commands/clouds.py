@@ -19,7 +19,7 @@ _SWEEP: Final = ("MACHINE", "CLOUD", "REGION", "TYPE", "CLUSTER", "STATE")
 
 @click.group("clouds")
 def command() -> None:
-    """Clouds of which machines are rented."""
+    """Check clouds, and end rented machines that nobody needs."""
 
 
 @command.command("check")

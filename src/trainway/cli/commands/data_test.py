@@ -74,6 +74,9 @@ def test_a_listing_can_be_read_by_programs(hub: PretendedHub) -> None:
     [
         (("copy", "s3:///a", "out"), "the bucket has no name", 2),
         (("copy", "nowhere", "out"), "there is nothing at file:///", 3),
+        (("copy", "s3:/b/x", "out"), "did you mean s3://b/x?", 2),
+        (("copy", ".", "s3//b/x"), "did you mean s3://b/x?", 2),
+        (("ls", "hf:org/name/x"), "did you mean hf://org/name/x?", 2),
         (("copy", f"hf://{NAME}/../x", "out"), '".."', 2),
         (("copy", ".", f"hf://{NAME}"), "hf:// can only be read", 2),
         (("ls", "hf://org/other"), "there is nothing at hf://org/other", 3),

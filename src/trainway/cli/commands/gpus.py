@@ -83,7 +83,7 @@ def _offers(text: str, cloud: str | None, output: str, *, all_regions: bool) -> 
         found = accelerator_offers(catalog, wanted.name, count, cloud, all_regions=all_regions)
         if not found:
             meant = closest(wanted.name, catalog.accelerators())
-            hint = f"Did you mean {meant}?" if meant else None
+            hint = f"did you mean {meant}?" if meant else None
             if meant and meant.lower() == wanted.name.lower():
                 hint = f"trainway gpus show {meant} lists what there is"
             where = f" of {cloud}" if cloud else ""
@@ -99,7 +99,7 @@ def _check_cloud(cloud: str | None, clouds: Collection[str]) -> None:
     if cloud is None or cloud in clouds:
         return
     meant = closest(cloud, clouds)
-    hint = f"Did you mean {meant}?" if meant else f"It has {', '.join(clouds)}."
+    hint = f"did you mean {meant}?" if meant else f"it has {', '.join(clouds)}"
     raise NotFoundError(f"the catalog has no cloud {cloud!r}", hint=hint)
 
 

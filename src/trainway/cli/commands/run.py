@@ -170,14 +170,14 @@ def carry_out(
         echo(to_yaml(_without_secrets(objects)))
         _say_trials(several)
         return 0
-    if wishes.travels:
-        _say_what_travels(objects, to_hosts=not wishes.is_in_pods)
     rest = connect()
     jobs: list[Json] = []
     with Leaving(lambda: _say_goes_on(jobs)):
         try:
             sent = submission_options(rest, objects, wishes, options)
             jobs += _submit(rest, source, Submission(objects, sent), several)
+            if wishes.travels:
+                _say_what_travels(objects, to_hosts=not wishes.is_in_pods)
             if options["detach"]:
                 for job in jobs:
                     echo(f"{job['metadata']['name']} {job['metadata']['id']}\n")

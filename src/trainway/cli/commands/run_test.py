@@ -42,6 +42,13 @@ def test_a_file_is_submitted_and_its_name_and_id_are_printed(fake: FakeServer) -
     }  # fmt: skip
 
 
+def test_a_job_that_is_refused_is_not_told_what_travels(fake: FakeServer) -> None:
+    Path("train.py").write_text("")
+    fake.refusal = (404, {"error": {"code": "not_found", "message": "there is no pool 'lab'"}})
+    result = invoke("--on", "ssh/lab", "train.py")
+    assert (result.exit_code, result.stderr) == (3, "error: there is no pool 'lab'\n")
+
+
 def test_the_type_of_gpus_goes_to_a_cloud_as_an_annotation(fake: FakeServer) -> None:
     result = invoke("-d", "--on", "aws/us-east-1", "--gpus", "A100:8", "--", "true")
     assert (result.exit_code, result.stderr) == (0, "")

@@ -70,7 +70,14 @@ def fake(training_folder: Path) -> Iterator[FakeServer]:
                 "hint: name a file in it, or check all of them: trainway validate -f /"
             ),
         ),
-        (["train.txt"], "error: train.txt cannot be executed\nhint: chmod +x train.txt"),
+        (
+            ["train.txt"],
+            (
+                "error: train.txt is neither a manifest nor a script, and it is not executable\n"
+                "hint: trainway runs manifests (.yaml, .yml, .json), scripts and commands; make a "
+                "program of your own executable with chmod +x train.txt"
+            ),
+        ),
         (
             ["--on", "ssh/lab", "./train.txt"],
             (
@@ -89,7 +96,7 @@ def fake(training_folder: Path) -> Iterator[FakeServer]:
         (
             ["--gpus", "A100:8", "a.yaml"],
             (
-                "error: Invalid value for '--gpus': 'A100:8' names a type of GPU, and this "
+                "error: --gpus: 'A100:8' names a type of GPU, and this "
                 "command takes only a number: --gpus 8. Rented machines, tasks and clusters "
                 "accept types: --on cloud --gpus A100:8, or trainway launch --gpus A100:8\n"
                 "hint: see trainway run --help"
@@ -110,24 +117,17 @@ def fake(training_folder: Path) -> Iterator[FakeServer]:
         (
             ["--cpus", "two", "a.yaml"],
             (
-                "error: Invalid value for '--cpus': 'two' is not an amount; write 0.5, 500m or "
-                "4Gi\n"
+                "error: --cpus: 'two' is not an amount; write 2, 0.5 or 500m\n"
                 "hint: see trainway run --help"
             ),
         ),
         (
             ["--memory", "4GB", "a.yaml"],
-            (
-                "error: Invalid value for '--memory': '4GB' is not an amount; write 4Gi\n"
-                "hint: see trainway run --help"
-            ),
+            ("error: --memory: '4GB' is not an amount; write 4Gi\nhint: see trainway run --help"),
         ),
         (
             ["--memory", "-1", "a.yaml"],
-            (
-                "error: Invalid value for '--memory': '-1' is negative\n"
-                "hint: see trainway run --help"
-            ),
+            ("error: --memory: '-1' is negative\nhint: see trainway run --help"),
         ),
         (
             ["--restarts", "1", "a.yaml"],

@@ -18,7 +18,7 @@ _HEADER: Final = ("NAME", "STORE", "JOB", "UPDATED", "STATUS")
 
 @click.group("storage")
 def command() -> None:
-    """Buckets that tasks have named in file_mounts, and that were made for them.
+    """List and delete the buckets that tasks have named in file_mounts.
 
     Buckets are made and removed with your own credentials; trainway data works with any bucket.
     """
@@ -27,10 +27,16 @@ def command() -> None:
 @command.command("ls")
 @output_option(LISTINGS)
 def list_buckets(output: str) -> None:
-    """List them."""
+    """List these buckets."""
     fields = ("name", "store", "job", "updated", "state")
     found = _connected().buckets()
-    echo_listing(found, output, _HEADER, lambda each: [str(each[field]) for field in fields])
+    echo_listing(
+        found,
+        output,
+        _HEADER,
+        lambda each: [str(each[field]) for field in fields],
+        none="there are no buckets; a task makes one with a name in its file_mounts",
+    )
 
 
 @command.command("delete")

@@ -38,7 +38,7 @@ _HEADER: Final = ("NAME", "TYPE", "INFRA", "SIZE", "PATH", "ACCESS MODE", "USED 
 
 @click.group("volumes")
 def command() -> None:
-    """Folders and claims of machines that jobs mount by name."""
+    """Give folders and claims a name, so that jobs can mount them."""
 
 
 @command.command("apply", help=_APPLY)
@@ -77,7 +77,13 @@ def list_volumes(output: str) -> None:
     """List volumes, and the jobs that use them."""
     fields = ("name", "type", "infra", "size", "hostPath", "accessMode", "usedBy", "created")
     found = _connected().volumes()
-    echo_listing(found, output, _HEADER, lambda each: [_text(each[field]) for field in fields])
+    echo_listing(
+        found,
+        output,
+        _HEADER,
+        lambda each: [_text(each[field]) for field in fields],
+        none="there are no volumes; trainway volumes apply makes one",
+    )
 
 
 @command.command("delete")

@@ -20,15 +20,16 @@ BUCKET: Json = {
 
 @dataclass
 class Rest:
-    """A server that has one of each."""
+    """A server that has one of each, or nothing."""
 
+    is_empty: bool = False
     deleted: list[str] = field(default_factory=list)
 
     def volumes(self) -> list[Json]:
-        return [VOLUME]
+        return [] if self.is_empty else [VOLUME]
 
     def buckets(self) -> list[Json]:
-        return [BUCKET]
+        return [] if self.is_empty else [BUCKET]
 
     def delete_volume(self, name: str) -> None:
         self.deleted.append(name)
@@ -61,3 +62,14 @@ def test_they_are_listed_in_each_form(rest: Rest) -> None:
     assert invoke("volumes", "ls", "-o", "name").stdout == "corpus\n"
     assert invoke("storage", "ls").stdout.split()[-5:] == ["b", "S3", "j", "now", "READY"]
     assert "hostPath: /srv" in invoke("volumes", "ls", "-o", "yaml").stdout
+
+
+def test_where_there_is_nothing_the_next_step_is_said(rest: Rest) -> None:
+    rest.is_empty = True
+    none = invoke("volumes", "ls")
+    assert (none.stdout, none.stderr) == (
+        "",
+        "there are no volumes; trainway volumes apply makes one\n",
+    )
+    assert invoke("storage", "ls").stderr.startswith("there are no buckets; ")
+    assert invoke("volumes", "ls", "-o", "name").stderr == ""

@@ -150,7 +150,7 @@ class Notifier:
         chosen = [self._target(name)] if name else configured
         found = [target for target in chosen if target is not None]
         if not found:
-            raise NotFoundError("there is nobody to notify", hint=_known(()))
+            raise NotFoundError("no target is configured", hint=_known(()))
         notice = Notice(TEST, time_text(self._clock()), {})
         return await asyncio.gather(*(self._tested(target, notice) for target in found))
 
@@ -235,5 +235,5 @@ class Notifier:
 
 def _known(names: Iterable[str]) -> str:
     there = ", ".join(sorted(names))
-    listed = f"the settings have {there}" if there else "the settings have none"
-    return f"{listed}; add one to notify in config.yaml, or give a URL"
+    listed = f"config.yaml has {there}; " if there else ""
+    return f"{listed}add a target to the section notify of config.yaml, or give a URL"

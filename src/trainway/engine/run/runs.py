@@ -196,8 +196,8 @@ class Runs:
             all_jobs = await self._jobs(run)
             jobs = [job for job in all_jobs if _is_to_replace(job, phases)]
             if not jobs:
-                wanted = " or ".join(sorted(phase.lower() for phase in phases))
-                raise ConflictError(f"no job of the run {run.name} is {wanted}")
+                wanted = " or ".join(sorted(phases))
+                raise ConflictError(f"no job of the run {run.name} has the phase {wanted}")
             return await self._replaced(run, all_jobs, jobs)
 
     async def replace_from(self, ref: str, task: str) -> Rerun:

@@ -159,7 +159,7 @@ def test_only_what_failed_is_submitted_again() -> None:
         for job, succeeded in zip(jobs, (True, False), strict=True):
             (await world.begun(job["metadata"]["id"])).end(succeeded=succeeded)
             await world.until(job["metadata"]["id"], "Succeeded" if succeeded else "Failed")
-        with pytest.raises(ConflictError, match="no job of the run demo is cancelled"):
+        with pytest.raises(ConflictError, match="no job of the run demo has the phase Cancelled"):
             await world.engine.runs.replace("demo", [Phase.CANCELLED])
         made = await world.engine.runs.replace("demo", [Phase.FAILED])
         (job,) = made.jobs

@@ -126,7 +126,7 @@ def down(names: tuple[str, ...], every: bool, cancel_jobs: bool, yes: bool) -> i
     if every and names:
         raise UsageError("--all cannot be combined with names")
     if not names and not every:
-        raise click.UsageError("Missing argument 'NAME'.", click.get_current_context())
+        raise click.UsageError("NAME is missing", click.get_current_context())
     rest = _connected()
     known = rest.worker_pools() if every else [rest.worker_pool(name) for name in names]
     found = [str(each["metadata"]["name"]) for each in known]
