@@ -24,8 +24,11 @@ COPY = (
     'mkdir -p "$d" || exit 82; '
     'f="$d/d1.pyz"; '
     't="$f.$$"; '
-    'cat > "$t" && [ "$(wc -c < "$t")" -eq 1234 ] && mv "$t" "$f" && exit 0; '
-    'rm -f "$t"; '
+    'c="$t.compiled"; '
+    'cat > "$t" && [ "$(wc -c < "$t")" -eq 1234 ] || { rm -f "$t"; exit 83; }; '
+    '{ python3 -I -S "$t" compile "$c" </dev/null && mv "$c" "$t"; } >/dev/null 2>&1; '
+    'mv "$t" "$f" && exit 0; '
+    'rm -f "$t" "$c"; '
     "exit 83'"
 )
 
