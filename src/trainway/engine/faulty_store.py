@@ -13,13 +13,10 @@ from trainway.engine.cluster.store import ClusterStore
 from trainway.engine.costs.store import CostStore
 from trainway.engine.job_window import WindowStore
 from trainway.engine.metrics.store import MetricStore
-from trainway.engine.notify.outbox import Outbox
 from trainway.engine.overview import OverviewStore
 from trainway.engine.queues.store import QueueStore
 from trainway.engine.rental.store import RentalStore
 from trainway.engine.run.store import RunStore
-from trainway.engine.schedule.store import ScheduleStore
-from trainway.engine.storage.store import StorageStore
 from trainway.engine.store import Store
 from trainway.engine.worker_pool.store import WorkerPoolStore
 
@@ -94,13 +91,10 @@ def faulty_store(engine: Engine, faults: Faults) -> Store:
         (ClusterStore, store.clusters),
         (CostStore, store.costs),
         (MetricStore, store.metrics),
-        (Outbox, store.outbox),
         (OverviewStore, store.overview),
         (QueueStore, store.queues),
         (RentalStore, store.rentals),
         (RunStore, store.runs),
-        (ScheduleStore, store.schedules),
-        (StorageStore, store.storage),
         (WindowStore, store.windows),
         (WorkerPoolStore, store.worker_pools),
     )
