@@ -5,6 +5,7 @@ has hard links to its own until it ends; what no job uses goes when there is too
 unused first.
 """
 
+import errno
 import os
 import threading
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ from typing import Final
 from trainway.agent.base.directory import Directory
 from trainway.agent.transfer.blobs import FOLDER, BlobError, Blobs, Part, keep, stored_files
 from trainway.counting import counted
-from trainway.errors import ConflictError, TrainwayError, UsageError
+from trainway.errors import ConflictError, TrainwayError, UnavailableError, UsageError
 from trainway.json_types import Json
 
 _ANEW: Final = "submit it again from the folder that they are in"
@@ -35,6 +36,8 @@ class FileStore:
                 return self._opened().missing(dict.fromkeys(names))
             except BlobError as error:
                 raise UsageError(str(error), field="files") from None
+            except OSError as error:
+                raise _unwritten(error, self._home) from error
 
     def begin(self, name: str) -> "Incoming":
         """A file that is about to come."""
@@ -44,7 +47,7 @@ class FileStore:
             except BlobError as error:
                 raise UsageError(str(error)) from None
             except OSError as error:
-                raise _unwritten(error) from error
+                raise _unwritten(error, self._home) from error
 
     def finish(self, part: Part) -> None:
         """Have a file that came as a whole."""
@@ -55,6 +58,15 @@ class FileStore:
                 raise ConflictError(
                     "a file changed while it was sent", hint="submit it again"
                 ) from None
+            except OSError as error:
+                raise _unwritten(error, self._home) from error
+
+    def append(self, part: Part, data: bytes) -> None:
+        """Take the next piece of a file."""
+        try:
+            part.append(data)
+        except OSError as error:
+            raise _unwritten(error, self._home) from error
 
     def drop(self, part: Part) -> None:
         """Forget a file that will not come as a whole."""
@@ -79,10 +91,7 @@ class Incoming:
 
     def append(self, data: bytes) -> None:
         """Take the next piece."""
-        try:
-            self._part.append(data)
-        except OSError as error:
-            raise _unwritten(error) from error
+        self._store.append(self._part, data)
 
     def finish(self) -> None:
         """It is all there; ConflictError where its content is another one."""
@@ -124,7 +133,9 @@ def _are(count: int) -> str:
     return "are" if count > 1 else "is"
 
 
-def _unwritten(error: OSError) -> TrainwayError:
-    return TrainwayError(
-        f"the server cannot keep the files: {error.strerror}", hint="make room on its disk"
+def _unwritten(error: OSError, home: Path) -> TrainwayError:
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return UnavailableError(
+        f"the server cannot keep files in {home / FOLDER}: {error.strerror}",
+        hint="free some space on that disk, then try again" if is_full else None,
     )

@@ -1,10 +1,11 @@
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from trainway.backends.file_store import FileStore, check_files, keep_files
-from trainway.errors import ConflictError, TrainwayError, UsageError
+from trainway.errors import ConflictError, UnavailableError, UsageError
 
 
 def digest(data: bytes) -> str:
@@ -63,14 +64,25 @@ def test_a_name_that_is_no_digest_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_a_disk_that_takes_no_more_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    incoming = FileStore(tmp_path).begin(digest(b"whole"))
+    store = FileStore(tmp_path)
+    incoming, other = store.begin(digest(b"whole")), store.begin(digest(b""))
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("trainway.agent.transfer.blobs.Part.append", full)
-    with pytest.raises(TrainwayError, match="cannot keep the files: No space left"):
-        incoming.append(b"x")
+    steps: dict[str, Callable[[], object]] = {
+        "trainway.agent.transfer.blobs.Part.append": lambda: incoming.append(b"x"),
+        "trainway.agent.transfer.blobs.os.replace": other.finish,
+        "trainway.agent.transfer.blobs.os.utime": lambda: store.missing([digest(b"x")]),
+        "trainway.agent.transfer.blobs.Part.__init__": lambda: store.begin(digest(b"x")),
+    }
+    for place, step in steps.items():
+        monkeypatch.setattr(place, full)
+        with pytest.raises(UnavailableError) as raised:
+            step()
+        told = f"cannot keep files in {tmp_path}/blobs: No space left on device"
+        assert told in raised.value.message
+        assert raised.value.hint == "free some space on that disk, then try again"
 
 
 def test_a_job_keeps_its_files(tmp_path: Path) -> None:

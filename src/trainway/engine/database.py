@@ -7,6 +7,7 @@ used only when there is an older one to migrate.
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -43,6 +44,8 @@ _VERSION: Final = Table(
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 BUSY_S: Final = 10.0
 """How long to wait for another program that writes."""
+_HURRIED_MS: Final = 50
+_IS_HURRIED: Final = ContextVar("is_hurried", default=False)
 
 
 def open_database(url: str, busy_s: float = BUSY_S) -> Engine:
@@ -130,6 +133,16 @@ def _create(engine: Engine) -> None:
 
 
 @contextmanager
+def hurried() -> Iterator[None]:
+    """Let transactions hardly wait for another program that writes."""
+    token = _IS_HURRIED.set(True)
+    try:
+        yield
+    finally:
+        _IS_HURRIED.reset(token)
+
+
+@contextmanager
 def transaction(engine: Engine, *, is_durable: bool = True) -> Iterator[Connection]:
     """Begin a transaction; what is durable is kept also if the machine loses power after it.
 
@@ -140,8 +153,26 @@ def transaction(engine: Engine, *, is_durable: bool = True) -> Iterator[Connecti
             cursor = connection.connection.cursor()
             cursor.execute(f"PRAGMA synchronous = {'FULL' if is_durable else 'NORMAL'}")
             cursor.close()
-        with connection.begin():
+        with _waiting(connection), connection.begin():
             yield connection
+
+
+@contextmanager
+def _waiting(connection: Connection) -> Iterator[None]:
+    """Have a connection wait for another writer no longer than it is meant to."""
+    if not _IS_HURRIED.get() or connection.dialect.name != "sqlite":
+        yield
+        return
+    cursor = connection.connection.cursor()
+    try:
+        [usual] = cursor.execute("PRAGMA busy_timeout").fetchone()
+        cursor.execute(f"PRAGMA busy_timeout = {min(usual, _HURRIED_MS)}")
+        try:
+            yield
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {usual}")
+    finally:
+        cursor.close()
 
 
 def prepare_sqlite(connection: DBAPIConnection, _record: Any, busy_s: float = BUSY_S) -> None:

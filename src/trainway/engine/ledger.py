@@ -1,11 +1,15 @@
 """The store, for those who must not wait for a disk: one thread does its work, in order.
 
+Where another program keeps the database locked, who has waited while that was found out fails with
+it: else each of them would wait as long again, and whoever only reads would wait for all of them.
+
 Whoever watches a job is told when a write is done. A write that fails is reported to whoever asked
 for it; where it may have been stored all the same, as when a connection is lost while it is
 committed, what is stored counts.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -19,7 +23,14 @@ from trainway.engine.changes import Changes
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.costs.spent_job import SpentJob
 from trainway.engine.damage import suspect
-from trainway.engine.database_failure import DamagedError, database_error, uncertain
+from trainway.engine.database import hurried
+from trainway.engine.database_failure import (
+    DamagedError,
+    Failure,
+    database_error,
+    failure_of,
+    uncertain,
+)
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.run.record import RunRecord
 from trainway.engine.store import Changes as Columns
@@ -84,18 +95,26 @@ class Ledger:
         self.forgotten: list[Callable[[SpentJob], None]] = []
         """Called with what clusters had cost that are forgotten."""
         self._thread = ThreadPoolExecutor(1, "store")
+        self._locked = float("-inf")
+        """When another program was last found to keep the database locked."""
 
     def call(
         self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> "asyncio.Future[T]":
         """Queue a call of the store; its answer can be awaited, or is a DatabaseError."""
         loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self._thread, self._do, partial(method, *args, **kwargs))
+        work = partial(method, *args, **kwargs)
+        return loop.run_in_executor(self._thread, self._do, work, time.monotonic())
 
-    def _do(self, work: Callable[[], T]) -> T:
+    def _do(self, work: Callable[[], T], asked: float) -> T:
         try:
-            return work()
+            if asked > self._locked:
+                return work()
+            with hurried():
+                return work()
         except (SQLAlchemyError, OSError) as error:
+            if failure_of(error) is Failure.LOCKED:
+                self._locked = time.monotonic()
             failure = database_error(error, self.store.place)
             if isinstance(failure, DamagedError) and self.store.file is not None:
                 with suppress(OSError):

@@ -104,12 +104,12 @@ def load_connection(
 ) -> Connection:
     """The connection of a kubeconfig, or of the pod we run in."""
     if kubeconfig is not None:
-        if not kubeconfig.is_file():
+        if not kubeconfigs.is_there(kubeconfig):
             raise KubeconfigError(f"there is no kubeconfig {kubeconfig}")
         return _from_kubeconfig(kubeconfigs.load([kubeconfig], context), environ)
     named = [Path(path) for path in environ.get("KUBECONFIG", "").split(os.pathsep) if path]
     if named:
-        if not any(path.is_file() for path in named):
+        if not any(kubeconfigs.is_there(path) for path in named):
             raise KubeconfigError(
                 f"there is no kubeconfig {os.pathsep.join(map(str, named))}",
                 hint="KUBECONFIG names it",
@@ -118,7 +118,7 @@ def load_connection(
     if environ.get("KUBERNETES_SERVICE_HOST") and (service_account / "token").is_file():
         return _from_pod(environ, service_account)
     usual = (home or Path.home()) / ".kube" / "config"
-    if usual.is_file():
+    if kubeconfigs.is_there(usual):
         return _from_kubeconfig(kubeconfigs.load([usual], context), environ)
     raise UnavailableError(
         f"no cluster is configured: KUBECONFIG is not set, {usual} does not exist, and this is not "

@@ -63,7 +63,7 @@ class Kubeconfig:
 
 def load(paths: Iterable[Path], context: str | None = None) -> Kubeconfig:
     """Read the files that exist; of two entries of one name the first counts."""
-    found = [path for path in paths if path.is_file()]
+    found = [path for path in paths if is_there(path)]
     documents = [(path.parent, _document(path)) for path in found]
     chosen = context or next(
         (name for _, document in documents if (name := document.get("current-context"))), ""
@@ -83,11 +83,19 @@ def load(paths: Iterable[Path], context: str | None = None) -> Kubeconfig:
 
 def contexts(paths: Iterable[Path]) -> tuple[list[str], str]:
     """The names of all contexts, and the current one; it may be empty."""
-    documents = [_document(path) for path in paths if path.is_file()]
+    documents = [_document(path) for path in paths if is_there(path)]
     entries = [entry for document in documents for entry in document.get("contexts") or ()]
     names = [str(entry["name"]) for entry in entries if isinstance(entry, dict) and "name" in entry]
     current = (str(document.get("current-context") or "") for document in documents)
     return list(dict.fromkeys(names)), next((name for name in current if name), "")
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a file; a KubeconfigError where nobody can say."""
+    try:
+        return path.is_file()
+    except OSError as error:  # such as a folder of somebody else
+        raise KubeconfigError(f"cannot read {str(path)[:200]}: {error.strerror}") from None
 
 
 def read_file(path: Path) -> bytes:

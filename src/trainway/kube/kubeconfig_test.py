@@ -97,3 +97,11 @@ def test_all_contexts_and_the_current_one(tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     assert kubeconfig.contexts([missing, first, second]) == (["a", "b", "c"], "c")
     assert kubeconfig.contexts([missing]) == ([], "")
+
+
+def test_a_file_of_which_nobody_can_say_whether_it_is_there(tmp_path: Path) -> None:
+    """Its name is too long here; more often it is in a folder that only somebody else may read."""
+    path = tmp_path / ("x" * 300)
+    for read in (kubeconfig.contexts, kubeconfig.load):
+        with pytest.raises(KubeconfigError, match=r"^cannot read .*: File name too long"):
+            read([path])

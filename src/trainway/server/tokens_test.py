@@ -23,6 +23,23 @@ def test_a_link_that_waits_for_the_token_gets_none(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_a_disk_that_is_full_is_named_and_the_token_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "token"
+    token = write_new_token(path)
+
+    def full(_fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("trainway.server.tokens.os.fsync", full)
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        write_new_token(path)
+    assert raised.value.filename == str(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["token"]
+    assert TokenFile(path).accepts(token)
+
+
 def test_a_token_that_is_replaced_counts_no_more(tmp_path: Path) -> None:
     file = TokenFile(tmp_path / "token")
     first = write_new_token(file.path)

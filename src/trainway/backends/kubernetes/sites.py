@@ -58,7 +58,7 @@ def files_of(
     if environ.get("KUBERNETES_SERVICE_HOST"):
         return ()
     usual = (home or Path.home()) / ".kube" / "config"
-    return (str(usual),) if usual.is_file() else ()
+    return (str(usual),) if kubeconfigs.is_there(usual) else ()
 
 
 def places(files: Sequence[str], environ: Mapping[str, str]) -> list[str]:
@@ -74,7 +74,7 @@ def resolve(target: str, files: Sequence[str], environ: Mapping[str, str]) -> In
     if not files:
         return _in_pod(target, environ)
     paths = [Path(path) for path in files]
-    if not any(path.is_file() for path in paths):
+    if not any(kubeconfigs.is_there(path) for path in paths):
         raise UnavailableError(
             f"there is no kubeconfig {os.pathsep.join(files)}", hint="KUBECONFIG names it"
         )

@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -83,3 +84,23 @@ def test_what_somebody_says_is_shown_as_one_line() -> None:
         thread.join()
     assert str(raised.value).isprintable()
     assert len(str(raised.value)) < 400
+
+
+def test_an_answer_that_never_ends_is_given_up() -> None:
+    """Each of its bytes comes in time, and it would have the thread for ever."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            accepted, _ = listener.accept()
+            with accepted, suppress(OSError):
+                accepted.recv(4096)
+                while True:
+                    accepted.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        asked = HttpRequest(f"http://127.0.0.1:{listener.getsockname()[1]}/", {}, b"x")
+        with pytest.raises(DeliveryError, match=r"had not answered after 0\.1 seconds") as raised:
+            deliver(asked, whole_s=0.1)
+        thread.join()
+    assert raised.value.is_silent

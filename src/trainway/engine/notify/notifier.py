@@ -1,22 +1,26 @@
 """Tells targets what happens to jobs: beside the jobs, again until it arrives, and never twice.
 
-Never twice but for a server that is killed between a delivery and the note that it was made.
+Never twice but for a server that is killed between a delivery and the note that it was made. A
+database that fails in between is waited for. Each target is told one thing after the other, and one
+where nobody answers holds up no other.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from trainway.engine.background import Background
+from trainway.engine.backoff import Backoff
 from trainway.engine.ledger import Ledger
 from trainway.engine.notify.delivery import DeliveryError, deliver
 from trainway.engine.notify.occasions import notice_of, occasions
-from trainway.engine.notify.outbox import NewNotice, StoredNotice
+from trainway.engine.notify.outbox import LONGEST_PAUSE_S, NewNotice, StoredNotice
 from trainway.engine.record import Event, JobRecord
 from trainway.engine.times import time_text
 from trainway.errors import DatabaseError, NotFoundError, UsageError
@@ -29,12 +33,18 @@ log = logging.getLogger(__name__)
 
 FAILED: Final = "NotificationFailed"
 """The reason of the event that says so."""
-_AT_ONCE: Final = 4
-_LONGEST_PAUSE_S: Final = 300.0
+_AT_ONCE: Final = 8
+"""So many targets are told at a time."""
+_MOST: Final = 100
+"""So many notices are read at a time."""
+_GRACE_S: Final = 1.0
+"""So long a server that ends waits for what is being delivered."""
 _MOST_ATTEMPTS: Final = 20
 """With these pauses, about an hour."""
 _MOST_TARGETS: Final = 10
 """That one job may bring along."""
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,9 @@ class Notifier:
         self._news = asyncio.Event()
         self._threads = ThreadPoolExecutor(_AT_ONCE, "notify")
         self._background = Background()
+        self._lines: dict[str, asyncio.Task[None]] = {}
+        """Who is being told something, by name."""
+        self._is_closing = False
         self.is_idle = True
         """Whether there is nothing left to deliver."""
 
@@ -77,6 +90,9 @@ class Notifier:
 
     async def close(self) -> None:
         """Leave what is not delivered to the next server."""
+        self._is_closing = True
+        if self._lines:
+            await asyncio.wait(self._lines.values(), timeout=_GRACE_S)
         await self._background.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
@@ -164,45 +180,82 @@ class Notifier:
     async def _run(self) -> None:
         while True:
             self._news.clear()
-            pause: float | None
-            try:
-                pause = await self._round()
-            except DatabaseError as error:
-                log.warning("notices are delivered later: %s", error)
-                pause = _LONGEST_PAUSE_S
+            pause = await self._written(self._begin)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._news.wait()
 
-    async def _round(self) -> float | None:
-        """Deliver what is due; the seconds until there is more, None: there is nothing."""
-        while True:
-            found = await self._ledger.call(self._ledger.store.outbox.first, 100)
-            now = self._clock().timestamp()
-            # One that is due later than it can be was stored before the clock jumped.
-            due = [each for each in found if not now < each.due <= now + _LONGEST_PAUSE_S]
-            if not due:
-                break
-            await asyncio.gather(*(self._try(notice) for notice in due))
-        if not found and not self._news.is_set():
-            self.is_idle = True
-        return found[0].due - now if found else None
+    async def _begin(self) -> float | None:
+        """Begin to tell whoever is due; the seconds until somebody is, None: nobody yet."""
+        now = self._clock().timestamp()
+        while not self._is_closing and len(self._lines) < _AT_ONCE:
+            found = await self._ledger.call(self._ledger.store.outbox.first, tuple(self._lines))
+            if found is None:
+                if not self._lines and not self._news.is_set():
+                    self.is_idle = True
+                return None
+            if not found.is_due(now):
+                return found.due - now
+            self._lines[found.target] = self._background.spawn(self._line(found.target))
+        return None  # one of them is done first
 
-    async def _try(self, stored: StoredNotice) -> None:
-        target, outbox = self._target(stored.target), self._ledger.store.outbox
-        attempts = stored.attempts + 1
+    async def _line(self, name: str) -> None:
+        """Tell one target all that is due, one after the other."""
         try:
-            if target is None:
-                raise DeliveryError("the settings do not have it any more", is_final=True)
-            await self._deliver(target, stored.notice)
-        except DeliveryError as error:
-            if not error.is_final and attempts < _MOST_ATTEMPTS:
-                pause = min(self._notifying.first_pause_s * 2.0**stored.attempts, _LONGEST_PAUSE_S)
-                due = self._clock().timestamp() + pause
-                await self._ledger.call(outbox.postpone, stored.id, attempts, due)
+            while not self._is_closing and (found := await self._written(partial(self._due, name))):
+                await self._tell(found)
+        except Exception:  # else it would be begun again at once, and for ever
+            log.exception("notices are delivered later")
+            await asyncio.sleep(LONGEST_PAUSE_S)
+        finally:
+            del self._lines[name]
+            self._news.set()
+
+    def _due(self, name: str) -> "asyncio.Future[list[StoredNotice]]":
+        now = self._clock().timestamp()
+        return self._ledger.call(self._ledger.store.outbox.due, name, now, _MOST)
+
+    async def _tell(self, found: Sequence[StoredNotice]) -> None:
+        """Deliver what is for one target; if nobody answers there, all of it is for later."""
+        remove = self._ledger.store.outbox.remove
+        for place, stored in enumerate(found):
+            if self._is_closing:
                 return
-            await self._give_up(stored, target, str(error))
-        await self._ledger.call(outbox.remove, stored.id)
+            target = self._target(stored.target)
+            try:
+                if target is None:
+                    raise DeliveryError("the settings do not have it any more", is_final=True)
+                await self._deliver(target, stored.notice)
+            except DeliveryError as error:
+                for failed in found[place:] if error.is_silent else [stored]:
+                    await self._written(partial(self._failed, failed, target, error))
+                if error.is_silent:
+                    return
+            else:
+                await self._written(partial(self._ledger.call, remove, stored))
+
+    async def _written(self, write: Callable[[], Awaitable[_T]]) -> _T:
+        """Do something with the store, as soon as that can be done."""
+        backoff = Backoff()
+        while True:
+            try:
+                return await write()
+            except DatabaseError as error:
+                log.warning("notices are delivered later: %s", error)
+                await backoff.wait()
+
+    async def _failed(
+        self, stored: StoredNotice, target: Target | None, error: DeliveryError
+    ) -> None:
+        """Write down that a notice did not arrive: it is tried again, or given up."""
+        outbox, attempts = self._ledger.store.outbox, stored.attempts + 1
+        if not error.is_final and attempts < _MOST_ATTEMPTS:
+            pause = min(self._notifying.first_pause_s * 2.0**stored.attempts, LONGEST_PAUSE_S)
+            due = self._clock().timestamp() + pause
+            await self._ledger.call(outbox.postpone, stored, attempts, due)
+            return
+        await self._give_up(stored, target, str(error))
+        await self._ledger.call(outbox.remove, stored)
 
     async def _give_up(self, stored: StoredNotice, target: Target | None, why: str) -> None:
         """Say with the job that somebody has not been told."""

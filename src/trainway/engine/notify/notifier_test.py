@@ -1,15 +1,20 @@
 """Notices are delivered, again until they arrive, and never hold up a job."""
 
 import asyncio
+import threading
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
+from trainway.engine.faulty_store import ERRORS
 from trainway.engine.notify.delivery import DeliveryError
+from trainway.engine.notify.outbox import NewNotice, StoredNotice
+from trainway.engine.store import JobChange, Store
 from trainway.engine.submission import Submission
-from trainway.engine.testing import World, act, jobset
+from trainway.engine.testing import World, act, jobset, memory_database
 from trainway.errors import NotFoundError, UsageError
-from trainway.notify.message import HttpRequest
+from trainway.notify.message import TEST, HttpRequest, Notice
 from trainway.notify.targets import Form, Occasion, Target
 
 TEAM = Target("team", "https://team.example.org/secret", Form.JSON)
@@ -188,3 +193,113 @@ def test_a_notice_that_cannot_be_sent_at_all_holds_up_no_other() -> None:
 
     asyncio.run(act(scene, World(targets=lambda: [TEAM], send=send)))
     assert [line.split(" ")[0] for line in webhook.got] == [TEAM.url]
+
+
+async def idle(world: World) -> None:
+    """Wait until nothing is left to deliver, while others ask for deliveries all the time."""
+    async with asyncio.timeout(60):
+        while not world.engine.notifier.is_idle:
+            await asyncio.sleep(0.001)
+
+
+def tell(world: World, *targets: str) -> None:
+    """Have something told to each of these."""
+    now = world.now.timestamp()
+    notices = [NewNotice(each, Notice(TEST, "", {}, str(n)), now) for n, each in enumerate(targets)]
+    world.store.update_all([JobChange("0" * 12, {}, notices=notices)])
+    world.engine.notifier.wake()
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.__name__)
+def test_what_was_told_is_not_told_again_though_that_cannot_be_noted(
+    error: Callable[[], Exception],
+) -> None:
+    webhook, store, failures = Webhook(), Store(memory_database()), [error(), error()]
+    remove = store.outbox.remove
+
+    def failing(notice: StoredNotice) -> None:
+        if failures:
+            raise failures.pop()
+        remove(notice)
+
+    async def scene(world: World) -> None:
+        store.outbox.remove = failing  # type: ignore[method-assign]
+        tell(world, HOOK, HOOK)
+        async with asyncio.timeout(60):
+            while len(failures) == 2:
+                await asyncio.sleep(0.001)
+        tell(world, TEAM.name)  # which is delivered meanwhile
+        await idle(world)
+
+    asyncio.run(act(scene, World(store=store, targets=lambda: [TEAM], send=webhook)))
+    assert sorted(line.split(" ")[0] for line in webhook.got) == [HOOK, HOOK, TEAM.url]
+    assert not failures
+
+
+def test_a_target_that_does_not_answer_holds_up_no_other() -> None:
+    webhook, answers = Webhook(), threading.Event()
+
+    def send(asked: HttpRequest) -> None:
+        if asked.url == TEAM.url:
+            answers.wait(60)
+        webhook(asked)
+
+    async def scene(world: World) -> None:
+        try:
+            tell(world, *[TEAM.name] * 200, HOOK)
+            await webhook.until(world, 1)
+            assert [line.split(" ")[0] for line in webhook.got] == [HOOK]
+            tell(world, HOOK)
+            await webhook.until(world, 2)
+            assert [line.split(" ")[0] for line in webhook.got] == [HOOK] * 2
+        finally:
+            answers.set()
+
+    asyncio.run(act(scene, World(targets=lambda: [TEAM], send=send)))
+
+
+def test_where_nobody_answers_one_notice_is_tried_for_all() -> None:
+    tried: list[str] = []
+
+    def send(asked: HttpRequest) -> None:
+        tried.append(asked.url)
+        raise DeliveryError("it cannot be reached", is_silent=True)
+
+    async def scene(world: World) -> None:
+        tell(world, *[HOOK] * 5)
+        async with asyncio.timeout(60):
+            while world.store.outbox.due(HOOK, world.now.timestamp(), 1):
+                await asyncio.sleep(0.001)
+        assert tried == [HOOK]
+        for _ in range(19):
+            world.now += timedelta(seconds=300)
+            world.engine.notifier.wake()
+            async with asyncio.timeout(60):
+                while world.store.outbox.due(HOOK, world.now.timestamp(), 1):
+                    await asyncio.sleep(0.001)
+        await idle(world)  # all are given up
+        assert len(tried) == 20
+
+    asyncio.run(act(scene, World(send=send)))
+
+
+def test_a_server_that_ends_notes_what_it_is_telling() -> None:
+    """Else the next one would tell it again."""
+    webhook, asked, answers = Webhook(), threading.Event(), threading.Event()
+
+    def send(request: HttpRequest) -> None:
+        asked.set()
+        answers.wait(60)
+        webhook(request)
+
+    async def scene(world: World) -> None:
+        tell(world, HOOK, HOOK)
+        await asyncio.to_thread(asked.wait, 60)
+        closing = asyncio.create_task(world.engine.notifier.close())
+        await asyncio.sleep(0)
+        answers.set()
+        await closing
+        assert len(webhook.got) == 1
+        assert len(world.store.outbox.due(HOOK, world.now.timestamp(), 10)) == 1
+
+    asyncio.run(act(scene, World(send=send)))
