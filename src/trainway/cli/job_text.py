@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from trainway.cli.advice import advice_for
 from trainway.cli.colours import PHASES, painted
 from trainway.cli.columns import Columns, Paint, unpainted
 from trainway.cli.cost_text import cost_text
@@ -191,6 +192,7 @@ def _facts(job: Json, now: datetime, paint: Paint) -> Iterator[tuple[str, str]]:
     failure = status.get("failure") or {}
     yield "Failure", failure.get("summary") or ""
     yield "Cause", status.get("cause") or ""
+    yield "To do", advice_for(metadata["name"], status)
     yield "Reason", "" if failure else status.get("reason") or ""
     yield "Message", "" if failure else status.get("message") or ""
     yield "Progress", progress_text(status)

@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from trainway.api.timeout import past_timeout
 from trainway.engine.attempt_runs import seconds_of
-from trainway.engine.failure import is_retried
+from trainway.engine.failure import failure_view, is_retried
 from trainway.engine.observation import RUNS, Observation
 from trainway.engine.phases import LIVE, WAITING, Phase
 from trainway.engine.queue_entry import demand_of
 from trainway.engine.queues.making_room import has_left, is_leaving, left
 from trainway.engine.queues.node_limit import given_up
 from trainway.engine.record import AT_ONCE, JobRecord
+from trainway.engine.recovery.cause import cause_of_end
 from trainway.engine.trouble import trouble_of
 from trainway.engine.wishes import (
     BUDGET,
@@ -123,9 +124,19 @@ def _end_columns(record: JobRecord, observed: Observation, now: str) -> dict[str
         columns |= {"reason": PRUNED, "message": record.message}
     elif observed.phase == Phase.FAILED and _was_overdue(record, observed, now):
         columns |= {"reason": "DeadlineExceeded", "message": overdue_message(record)}
+    elif observed.phase == Phase.FAILED and cause_of_end(columns["reason"], {}) is None:
+        columns["message"] = _first_failure(observed) or columns["message"]
     time = str(end.get("time") or now)
     ran_seconds = sum(seconds_of(run, time) for run in observed.runs)
     return columns | finished_columns(record, time) | {"ran_seconds": ran_seconds}
+
+
+def _first_failure(observed: Observation) -> str:
+    """Who failed first, and how; empty: nobody did. JobSet itself only counts Jobs that failed."""
+    if not observed.culprit:
+        return ""
+    nodes = observed.nodes.values()
+    return str(failure_view(observed.culprit, nodes, observed.attempts)["summary"])
 
 
 def _was_overdue(record: JobRecord, observed: Observation, now: str) -> bool:

@@ -11,6 +11,7 @@ from trainway.engine.record import JobRecord
 CREATED = "2026-11-15T05:10:00Z"
 STARTED = "2026-11-15T05:10:04Z"
 NOW = "2026-11-15T06:00:00Z"
+SUMMARY = "node-0 exited with 7 (attempt 1 of 1)"
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,14 @@ class Case:
     [
         Case("FailedJobs", 90, 90, ("DeadlineExceeded", "it ran past its timeout of 1m30s")),
         Case("FailedJobs", 89, 90, ("FailedJobs", "said")),
-        Case("FailedJobs", 91, 90, ("FailedJobs", "said"), culprit=True),
+        Case("FailedJobs", 91, 90, ("FailedJobs", SUMMARY), culprit=True),
         Case("FailedJobs", 3600, None, ("FailedJobs", "said")),
+        Case("ReachedMaxRestarts", 3600, None, ("ReachedMaxRestarts", SUMMARY), culprit=True),
+        Case("DoesNotFit", 3600, None, ("DoesNotFit", "said"), culprit=True),
         Case("DeadlineExceeded", 5, None, ("DeadlineExceeded", "it ran past its timeout")),
     ],
 )
-def test_a_job_that_its_backend_ended_for_its_time_says_so(case: Case) -> None:
+def test_a_failed_job_says_who_failed_or_for_what_its_backend_ended_it(case: Case) -> None:
     record = JobRecord(
         id="i", name="n", namespace="d", kind="JobSet", backend="k8s", phase=Phase.RUNNING,
         deadline_seconds=case.limit, created=CREATED,

@@ -96,7 +96,8 @@ def _status(job: JobRecord, position: int | None, *, is_full: bool) -> Json:
         status["budget"] = budget.view()
     if is_full:
         observed = job.observed_data
-        position = position or (observed.get(WAITING) or {}).get("position")
+        if not job.is_over:  # what was refused has waited until then
+            position = position or (observed.get(WAITING) or {}).get("position")
         folder = "" if job.is_expired else str(job.handle_data.get("directory") or "")
         nodes = list((observed.get(NODES) or {}).values())
         culprit = observed.get(CULPRIT) if job.phase == Phase.FAILED else None

@@ -130,17 +130,20 @@ def to_cancel(
     *,
     every: bool = False,
     all_users: bool = False,
+    pool: str | None = None,
 ) -> list[Json]:
     """The jobs that are meant; exactly one way of naming them must be used.
 
     All are looked up before anything is done, so that a wrong name changes nothing.
     """
-    ways = [bool(job_ids), name is not None, every or all_users]
+    ways = [bool(job_ids), name is not None, pool is not None, every or all_users]
     if sum(ways) != 1:
         raise UsageError(
             "name the jobs in one way" if any(ways) else "no jobs are named",
-            hint="give their ids, or --name NAME, or --all",
+            hint="give their ids, or --name NAME, or --pool NAME, or --all",
         )
+    if pool is not None:
+        return list(_pages(rest, None, [f"{WORKER_POOL}={pool}"]))
     if name is not None:
         return [the_active(rest, name)]
     if job_ids:

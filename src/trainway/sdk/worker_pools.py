@@ -115,6 +115,26 @@ def pool_record(pool: Json) -> Json:
     }
 
 
+def setup_job_of(pool: Json, number: int | None = None) -> str:
+    """The id of the job that sets up a worker; without a number, of the newest that has one."""
+    name = pool["metadata"]["name"]
+    workers = {int(each["id"]): each for each in pool["status"]["workers"]}
+    if number is not None and number not in workers:
+        known = ", ".join(map(str, sorted(workers))) or "none"
+        raise NotFoundError(
+            f"the worker pool {name} has no worker {number}", hint=f"its workers: {known}"
+        )
+    wanted = sorted(workers) if number is None else [number]
+    jobs = [str(workers[each]["setupJob"]) for each in wanted if workers[each]["setupJob"]]
+    if not jobs:
+        which = "its workers" if number is None else f"worker {number}"
+        raise NotFoundError(
+            f"there are no logs of {which}: no setup has run",
+            hint="trainway jobs logs NAME shows what a job wrote",
+        )
+    return jobs[-1]
+
+
 def moment_of(time_text: str) -> float:
     """A time as SkyPilot's records have it: seconds since the epoch."""
     return datetime.fromisoformat(time_text).timestamp()

@@ -60,7 +60,7 @@ class Gang(ElasticGang):
         self._state = memory.state
         self._reports = HostReports(directory, self.journal, memory)
         self._deliveries = Deliveries(
-            data, pool, self._reports.files_for, self._on_handed_over, memory.seqs, directory
+            data, pool, self._reports, self._on_handed_over, memory.seqs, directory
         )
         self._deliveries.on_progress = DeliveryReport(self._sending, pool.clock.now).on_progress
         self._had = memory.hosts

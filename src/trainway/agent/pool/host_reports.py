@@ -103,6 +103,10 @@ class HostReports:
         for path in self._outputs.missing_on(host):
             yield from self._outputs.pieces(host, path)
 
+    def size_for(self, host: str) -> int:
+        """How many bytes that is."""
+        return self._outputs.missing_size(host)
+
     def forget_host(self, host: str) -> None:
         """A host has nothing of the job any more."""
         self._outputs.forget_host(host)

@@ -46,6 +46,17 @@ if TYPE_CHECKING:
         def when_room(self, host: str, callback: Callable[[], object]) -> None:
             """Call back once when more can be said; never, if the connection ends before."""
 
+    class Output(Protocol):
+        """What a job has written so far."""
+
+        @abstractmethod
+        def files_for(self, host: str) -> Iterator[tuple[OutputFields, bytes]]:
+            """The fields and the data of `put` frames with all that a host lacks of it."""
+
+        @abstractmethod
+        def size_for(self, host: str) -> int:
+            """How many bytes that is."""
+
 
 BLOB_FROM = 1024
 PIECE = 192 * 1024
@@ -127,16 +138,16 @@ class Delivery:
         job: TakeJob,
         content: Content,
         channel: Channel,
-        files: Callable[[], Iterator[tuple[OutputFields, bytes]]],
+        output: Output,
     ) -> None:
-        """`job` is the frame that hands the plan over; `files` gives `put` frames with data."""
+        """`job` is the frame that hands the plan over."""
         self._host = host
         self._job = job
         self._content = content
         self._channel = channel
-        self._files = files
+        self._output = output
         self.size = 0
-        """How many bytes of files the host lacks."""
+        """How many bytes the host lacks, of files and of output."""
         self.sent = 0
         """How many bytes of them are on their way."""
         self.on_progress: Callable[[], object] = lambda: None
@@ -176,16 +187,15 @@ class Delivery:
         self.confirmed = self.handed_over and self._unanswered <= 0
 
     def _frames(self, names: Sequence[str]) -> Iterator[HostRequest]:
-        self.size, self.sent = self._content.size(names), 0
+        self.size = self._content.size(names) + self._output.size_for(self._host)
+        self.sent = 0
         for name in names:
             for frame, size in self._content.frames(name):
                 yield frame
-                self.sent += size
-                if size:
-                    self.on_progress()
+                self._count(size)
         yield self._job
         has_files = False
-        for fields, data in self._files():
+        for fields, data in self._output.files_for(self._host):
             has_files = True
             put: PutOutput = {
                 **fields,
@@ -194,8 +204,14 @@ class Delivery:
                 "data": base64_text(data),
             }
             yield put
+            self._count(len(data))
         if has_files:
             yield self._job
+
+    def _count(self, size: int) -> None:
+        self.sent += size
+        if size:
+            self.on_progress()
 
     def _pump(self, frames: Iterator[HostRequest], number: int) -> None:
         """Send for as long as there is room, and go on when there is some again."""
@@ -257,7 +273,7 @@ class Deliveries:
         self,
         plan: Json,
         channel: Channel,
-        files: Callable[[str], Iterator[tuple[OutputFields, bytes]]],
+        output: Output,
         on_handed_over: Callable[[str], object],
         served: Collection[str],
         directory: Directory | None = None,
@@ -272,12 +288,12 @@ class Deliveries:
         long."""
         self._id = str(plan["id"])
         self._channel = channel
-        self._files = files
+        self._output = output
         self._on_handed_over = on_handed_over
         self._served = set(served)
         self._directory = directory
         self.on_progress: Callable[[str, int, int], object] = lambda _host, _sent, _size: None
-        """Called with a host, how many bytes of files are on their way to it, and of how many."""
+        """Called with a host, how many bytes are on their way to it, and of how many."""
         self._deliveries: dict[str, Delivery] = {}
 
     def begin_anew(self) -> None:
@@ -294,9 +310,8 @@ class Deliveries:
         """Bring the job to a host."""
         parcel = self._parcel = self._parcel or Parcel(self._plan)
         job: TakeJob = {"op": "job", "id": self._id, "token": token, "plan": parcel.plan}
-        files = self._files
         content = Content(parcel, self._directory)
-        delivery = Delivery(host, job, content, self._channel, lambda: files(host))
+        delivery = Delivery(host, job, content, self._channel, self._output)
         delivery.on_handed_over = lambda: self._on_handed_over(host)
         delivery.on_progress = lambda: self.on_progress(host, delivery.sent, delivery.size)
         self._served.discard(host)

@@ -1,4 +1,9 @@
-from trainway.agent.transfer.delivery_report import EVERY_SECONDS, LEAST, DeliveryReport
+from trainway.agent.transfer.delivery_report import (
+    AT_LAST_SECONDS,
+    EVERY_SECONDS,
+    LEAST,
+    DeliveryReport,
+)
 
 MB = 1_000_000
 
@@ -20,6 +25,17 @@ def test_it_is_told_at_first_then_now_and_then_and_at_the_end() -> None:
         "150 of 300 MB of files are on the way to host a",
         "300 MB of files are on the way to host a",
     ]
+
+
+def test_of_very_much_it_is_told_more_seldom() -> None:
+    told: list[str] = []
+    now = 100.0
+    report = DeliveryReport(told.append, lambda: now)
+    for sent in range(0, 2000, 50):  # 10 MB a second
+        report.on_progress("a", sent * MB, 100_000 * MB)
+        now += EVERY_SECONDS
+    assert len(told) == 1 + int(1950 * MB // (AT_LAST_SECONDS * 10 * MB))
+    assert told[1] == "600 of 100000 MB of files are on the way to host a"
 
 
 def test_a_little_is_not_worth_a_word() -> None:

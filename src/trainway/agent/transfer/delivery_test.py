@@ -54,13 +54,15 @@ class World:
         self._files = files or []
         plan = {"id": "job", "objects": objects, "demand": [], "name": "n"}
         directory = None if folder is None else Directory(str(folder))
-        self.deliveries = Deliveries(
-            plan, self.wire, self._given, self.over.append, ["old"], directory
-        )
+        self.deliveries = Deliveries(plan, self.wire, self, self.over.append, ["old"], directory)
 
-    def _given(self, host: str) -> Iterator[tuple[Any, bytes]]:
+    def files_for(self, host: str) -> Iterator[tuple[Any, bytes]]:
         assert host == "a"
         yield from self._files
+
+    def size_for(self, host: str) -> int:
+        assert host == "a"
+        return sum(len(data) for _, data in self._files)
 
 
 def config(**data: str) -> Json:
@@ -109,6 +111,19 @@ def test_output_is_put_between_two_answers() -> None:
     world.deliveries.on_answer("a")
     world.deliveries.repeat("a", 1)
     assert len(world.wire.ops) == 6
+
+
+def test_it_is_told_how_far_the_output_is_on_its_way() -> None:
+    pieces: list[tuple[Any, bytes]] = [
+        ({"path": "output/x", "offset": 0, "last": False}, b"abc"),
+        ({"path": "output/x", "offset": 3, "last": True}, b"de"),
+        ({"path": "output/link", "link": "x", "offset": 0, "last": True}, b""),
+    ]
+    world = World([], pieces)
+    told: list[tuple[str, int, int]] = []
+    world.deliveries.on_progress = lambda *progress: told.append(progress)
+    world.deliveries.send("a", 1)
+    assert told == [("a", 3, 5), ("a", 5, 5)]
 
 
 def test_a_slow_host_is_waited_for() -> None:

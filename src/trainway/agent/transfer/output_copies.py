@@ -170,6 +170,15 @@ class OutputCopies:
         there = self._on_hosts.get(host, {})
         return [path for path, stamp, _ in self._files() if there.get(path) != stamp]
 
+    def missing_size(self, host: str) -> int:
+        """How many bytes these files have together."""
+        there = self._on_hosts.get(host, {})
+        return sum(
+            stamp[0]
+            for path, stamp, is_link in self._files()
+            if not is_link and there.get(path) != stamp
+        )
+
     def note_put(self, host: str, path: str, stamp: Stamp) -> None:
         """A host has a file as it is here."""
         self._on_hosts.setdefault(host, {})[path] = stamp

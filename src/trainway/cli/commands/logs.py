@@ -1,23 +1,16 @@
 """`trainway logs`: what a job wrote, be it one of a cluster or not."""
 
-import sys
-from typing import Final
-
 import click
 
 from trainway.cli.cluster_connection import connect
 from trainway.cli.cluster_jobs import find
 from trainway.cli.cluster_text import STATUSES
-from trainway.cli.colours import is_colourful
 from trainway.cli.completions import complete_clusters_and_refs
-from trainway.cli.log_text import LogText, batches
+from trainway.cli.log_printing import print_logs
 from trainway.cli.name_lookup import find_job
 from trainway.cli.output import echo
-from trainway.cli.waiting import tell_why_it_waits, told_if_refused
 from trainway.sdk.exit_codes import SUCCEEDED, exit_code
 from trainway.sdk.rest import LogQuery
-
-_BATCH: Final = 500
 
 
 @click.command("logs")
@@ -67,11 +60,5 @@ def command(
         return 0 if exit_code(job) == SUCCEEDED else 1
     id_ = job["metadata"]["id"]
     query = LogQuery(role, rank, tail or None, all_attempts=True, follow=follow)
-    if follow:
-        tell_why_it_waits(rest, id_)
-    text = LogText(colourful=is_colourful(sys.stdout))
-    found = batches(rest.logs(id_, query), 1 if follow else _BATCH)
-    for batch in told_if_refused(rest, id_, found):
-        echo(text.lines(batch))
-    echo(text.rest())
+    print_logs(rest, id_, query)
     return exit_code(rest.get(id_))

@@ -1,6 +1,7 @@
 """The calls of `sky.jobs`, with their arguments and results."""
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,16 +17,27 @@ from trainway.sdk.managed_jobs import ManagedJobStatus, named, record, the_job, 
 from trainway.sdk.rest import LogQuery, Rest
 from trainway.sdk.sky.requests import RequestId
 from trainway.sdk.worker_pool_rest import WorkerPoolRest
-from trainway.sdk.worker_pools import apply, place_of_pool, pool_record, pool_task, take_down
+from trainway.sdk.worker_pools import (
+    apply,
+    place_of_pool,
+    pool_record,
+    pool_task,
+    setup_job_of,
+    take_down,
+)
 
 __all__ = [
     "ManagedJobStatus",
     "cancel",
+    "dashboard",
+    "download_logs",
     "launch",
     "pool_apply",
     "pool_down",
     "pool_status",
+    "pool_tail_logs",
     "queue",
+    "queue_v2",
     "tail_logs",
     "wait",
 ]
@@ -88,15 +100,33 @@ def queue(
             return RequestId([record(job, now) for job in found])
 
 
+def queue_v2(
+    refresh: bool = False,
+    skip_finished: bool = False,
+    all_users: bool = False,
+    job_ids: str | Sequence[str | int] | None = None,
+    limit: int | None = None,
+    fields: Sequence[str] | None = None,  # noqa: ARG001 - all are cheap
+) -> RequestId[tuple[list[Json], int, dict[str, int], int]]:
+    """The newest jobs, how many there are in all, how many in each status, and the total again."""
+    found = queue(refresh, skip_finished, all_users, job_ids).result
+    counts = Counter(str(each["status"].value) for each in found)
+    return RequestId((found[:limit], len(found), dict(counts), len(found)))
+
+
 def cancel(
     name: str | None = None,
     job_ids: str | Sequence[str | int] | None = None,
     all: bool = False,  # noqa: A002 - SkyPilot's name
     all_users: bool = False,
+    pool: str | None = None,
+    graceful: bool = False,  # noqa: ARG001 - processes always have their grace period
+    graceful_timeout: int | None = None,  # noqa: ARG001 - that of the job
 ) -> RequestId[None]:
     """End jobs, and wait until nothing of them runs."""
     rest = Rest.connect()
-    jobs = to_cancel(rest, named(job_ids or ()), name, every=all, all_users=all_users)
+    ids = named(job_ids or ())
+    jobs = to_cancel(rest, ids, name, every=all, all_users=all_users, pool=pool)
     asked = [Job(rest, rest.act(job["metadata"]["id"], "cancel")) for job in jobs]
     for job in asked:
         job.wait()
@@ -116,17 +146,47 @@ def tail_logs(
 
     0: it succeeded, 100: it failed, 103: it was cancelled; None where it was not followed.
     """
-    if controller:
+    _refuse_controller(controller)
+    rest = Rest.connect()
+    id_ = str(the_job(rest, job_id, name)["metadata"]["id"])
+    _print(rest, id_, output_stream or sys.stdout, tail=tail, follow=follow)
+    return exit_code(rest.get(id_)) if follow else None
+
+
+def download_logs(
+    name: str | None = None,
+    job_id: str | int | None = None,
+    refresh: bool = False,  # noqa: ARG001
+    controller: bool = False,
+    local_dir: str = "~/sky_logs",
+) -> dict[str, str]:
+    """Write the log of a job, or of the newest one, to `LOCAL_DIR/ID/run.log`; the folder by id."""
+    _refuse_controller(controller)
+    rest = Rest.connect()
+    id_ = str(the_job(rest, job_id, name)["metadata"]["id"])
+    folder = Path(local_dir).expanduser() / id_
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "run.log").open("w", encoding="utf-8") as file:
+        _print(rest, id_, file, tail=None, follow=False)
+    return {id_: str(folder)}
+
+
+def dashboard() -> None:
+    """Refer to the command: only that may log a browser in."""
+    raise UsageError("a program cannot open the dashboard", hint="run trainway dashboard")
+
+
+def _refuse_controller(is_asked: bool) -> None:
+    if is_asked:
         raise UsageError(
             "there is no controller: the server looks after all jobs itself",
             hint="Client().job(ID).events() tells what it did",
         )
-    rest = Rest.connect()
-    id_ = str(the_job(rest, job_id, name)["metadata"]["id"])
-    stream = output_stream or sys.stdout
+
+
+def _print(rest: Rest, id_: str, stream: TextIO, *, tail: int | None, follow: bool) -> None:
     for line in rest.logs(id_, LogQuery(tail=tail or None, all_attempts=True, follow=follow)):
         stream.write(f"({line.node}) {line.text}\n")
-    return exit_code(rest.get(id_)) if follow else None
 
 
 def wait(
@@ -170,6 +230,21 @@ def pool_status(pool_names: str | Sequence[str] | None = None) -> RequestId[list
     names = [pool_names] if isinstance(pool_names, str) else pool_names
     found = rest.worker_pools() if names is None else [rest.worker_pool(each) for each in names]
     return RequestId([pool_record(each) for each in found])
+
+
+def pool_tail_logs(
+    pool_name: str,
+    target: Any = None,
+    worker_id: int | None = None,
+    follow: bool = True,
+    output_stream: TextIO | None = None,
+    tail: int | None = None,
+) -> None:
+    """Print what the setup of a worker wrote; without a number, of the newest that has one."""
+    _refuse_controller("controller" in str(target or "").lower())
+    rest = WorkerPoolRest.connect()
+    id_ = setup_job_of(rest.worker_pool(pool_name), worker_id)
+    _print(rest, id_, output_stream or sys.stdout, tail=tail, follow=follow)
 
 
 def pool_down(

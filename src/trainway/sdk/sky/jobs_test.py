@@ -135,3 +135,31 @@ def test_the_end_of_a_job_is_waited_for(fake: FakeServer) -> None:
     fake.add_job("b", "Running")
     with pytest.raises(TimeoutError):
         sky.jobs.wait(name="b", timeout=0.05)
+
+
+def test_the_second_queue_counts(fake: FakeServer) -> None:
+    for name, phase in (("a", "Succeeded"), ("b", "Running"), ("c", "Running")):
+        fake.add_job(name, phase)
+    records, total, counts, unfiltered = sky.get(sky.jobs.queue_v2(limit=1))
+    assert [each["job_name"] for each in records] == ["c"]
+    assert (total, counts, unfiltered) == (3, {"RUNNING": 2, "SUCCEEDED": 1}, 3)
+
+
+def test_logs_are_downloaded(fake: FakeServer, tmp_path: Path) -> None:
+    fake.log(fake.add_job("a", "Succeeded"), "first")
+    found = sky.jobs.download_logs(name="a", local_dir=str(tmp_path / "logs"))
+    assert found == {"id0000": str(tmp_path / "logs" / "id0000")}
+    assert Path(found["id0000"], "run.log").read_text() == "(node-0) first\n"
+
+
+def test_the_jobs_of_a_worker_pool_are_cancelled(fake: FakeServer) -> None:
+    fake.add_job("a", "Running")
+    sky.jobs.cancel(pool="warm", graceful=True)
+    assert fake.jobs["id0000"]["status"]["phase"] == "Cancelled"
+    with pytest.raises(UsageError, match="name the jobs in one way"):
+        sky.jobs.cancel(pool="warm", all=True)
+
+
+def test_the_dashboard_is_a_command() -> None:
+    with pytest.raises(UsageError, match="cannot open the dashboard"):
+        sky.jobs.dashboard()

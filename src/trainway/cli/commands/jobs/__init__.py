@@ -36,12 +36,17 @@ _COMMANDS: Final = {
     "prune": "pruning:prune",
     "rerun": "rerun:rerun",
 }
+_DASHBOARD: Final = "trainway.cli.commands.dashboard"
+"""SkyPilot has it here, and so has whoever looks for it."""
 
 
 @click.group(
     "jobs",
     cls=LazyGroup,
-    modules={name: f"{__name__}.{place}" for name, place in _COMMANDS.items()},
+    modules={
+        **{name: f"{__name__}.{place}" for name, place in _COMMANDS.items()},
+        "dashboard": _DASHBOARD,
+    },
 )
 def command() -> None:
     """List jobs, look at them, and change them.

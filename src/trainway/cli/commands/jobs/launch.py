@@ -13,7 +13,9 @@ from trainway.cli.run_words import RunCommand
 from trainway.cli.several_jobs import several_of
 from trainway.cli.sky_place import place_of
 from trainway.sdk.cluster_tasks import COMMAND
+from trainway.sdk.recovery_strategy import EAGER_NEXT, FAILOVER, NONE
 
+_STRATEGIES: Final = {"FAILOVER": FAILOVER, "EAGER_NEXT_REGION": EAGER_NEXT, "none": NONE}
 _HELP: Final = """Run a job and show it until it ends, as trainway run does.
 
 \b
@@ -28,6 +30,11 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 
 
 @click.command("launch", cls=RunCommand, help=_HELP, params=list(run.params))
+@click.option(
+    "--job-recovery",
+    type=click.Choice(tuple(_STRATEGIES), case_sensitive=False),
+    help="The same as --recovery-strategy, in SkyPilot's words.",
+)
 @click.option("--detach-run", is_flag=True, help="The same as --detach.")
 @click.option("--cloud", metavar="FAMILY", help="The same as --infra: local, ssh, slurm or k8s.")
 @click.option("--region", help="With --cloud: the pool, the Slurm cluster or the context.")
@@ -38,6 +45,8 @@ def launch(ctx: click.Context, /, targets: tuple[str, ...], **options: Any) -> i
     """Translate what is SkyPilot's, and run."""
     options["detach"] |= options.pop("detach_run")
     del options["yes"]  # nobody is asked
+    strategy = options.pop("job_recovery")
+    options["recovery_strategy"] = options["recovery_strategy"] or _STRATEGIES.get(strategy)
     place = (options.pop("cloud"), options.pop("region"), options.pop("zone"))
     options["backend"] = place_of(options["backend"], *place)
     with_pool(options)

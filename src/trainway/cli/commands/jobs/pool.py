@@ -22,6 +22,7 @@ from trainway.cli.worker_pool_text import POOLS, WORKERS, applied_line, pool_row
 from trainway.errors import InvalidError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.cluster_tasks import TaskWishes
+from trainway.sdk.rest import LogQuery
 from trainway.sdk.worker_pool_rest import WorkerPoolRest
 
 _APPLY: Final = """Make a worker pool, or change the one of that name.
@@ -53,16 +54,31 @@ def pool() -> None:
 @click.option(
     "--workers", type=click.IntRange(min=1), help="Have this many workers, whatever FILE says."
 )
+@click.option(
+    "--mode",
+    type=click.Choice(("rolling", "blue_green")),
+    help="Accepted: a changed pool replaces each worker when it has no job.",
+)
 @infra_option
 @env_option
 @task_options
 @yes_option
 def apply_pool(
-    file: str | None, name: str | None, workers: int | None, infra: str, **options: Any
+    file: str | None,
+    name: str | None,
+    workers: int | None,
+    mode: str | None,
+    infra: str,
+    **options: Any,
 ) -> None:
     """Read the task, and send it."""
     from trainway.sdk.worker_pools import apply, pool_task  # noqa: PLC0415 - only here
 
+    if mode == "blue_green":
+        raise UsageError(
+            "workers are replaced one by one, when they have no job: there is no other mode",
+            hint="make a pool of another name, and take this one down when that is ready",
+        )
     if file is None:
         if not name or workers is None:
             raise UsageError(
@@ -111,10 +127,36 @@ def _show(pools: list[Json]) -> None:
             echo_line(f"{each['metadata']['name']}: {line}")
 
 
+@pool.command("logs")
+@click.argument("name", metavar="NAME", shell_complete=complete_worker_pools)
+@click.argument("number", metavar="[WORKER]", type=click.IntRange(min=1), required=False)
+@click.option(
+    "-f/", "--follow/--no-follow", help="Keep printing new lines until the setup has ended."
+)
+@click.option("--tail", type=click.IntRange(min=0), help="Only this many lines from the end.")
+def logs(name: str, number: int | None, follow: bool, tail: int | None) -> None:
+    """Print what the setup of a worker wrote.
+
+    WORKER is its number in jobs pool status; without it, it is the newest worker that has a setup.
+    What jobs write on workers is in trainway jobs logs.
+    """
+    from trainway.cli.log_printing import print_logs  # noqa: PLC0415 - only here
+    from trainway.sdk.worker_pools import setup_job_of  # noqa: PLC0415 - as above
+
+    rest = _connected()
+    query = LogQuery(tail=tail, all_attempts=True, follow=follow)
+    print_logs(rest, setup_job_of(rest.worker_pool(name), number), query)
+
+
 @pool.command("down")
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=complete_worker_pools)
 @click.option("-a", "--all", "every", is_flag=True, help="All worker pools.")
-@click.option("--cancel-jobs", is_flag=True, help="Cancel jobs of the pool that have not ended.")
+@click.option(
+    "--cancel-jobs",
+    "--purge",
+    is_flag=True,
+    help="Cancel jobs of the pool that have not ended.",
+)
 @yes_option
 def down(names: tuple[str, ...], every: bool, cancel_jobs: bool, yes: bool) -> int:
     """Take worker pools down: release all workers, and forget the pools.

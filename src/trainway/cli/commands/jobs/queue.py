@@ -11,6 +11,7 @@ from trainway.cli.job_options import output_option
 from trainway.cli.job_text import utc_now
 from trainway.cli.managed_job_text import HEADER, POOL, USER, managed_row, pool_cell
 from trainway.cli.output import echo, echo_line, to_json_list
+from trainway.cli.times import parse_since
 from trainway.json_types import Json
 from trainway.sdk.managed_jobs import STATUSES, record, whose
 
@@ -26,6 +27,12 @@ _NAMES: Final = tuple(dict.fromkeys(status.value for status in STATUSES.values()
     type=click.Choice(_NAMES, case_sensitive=False),
     multiple=True,
     help="Only jobs with this status. Repeat it for several.",
+)
+@click.option(
+    "--since",
+    "--after",
+    metavar="TIME",
+    help="Only jobs submitted in the last 2d, or since 2026-11-15.",
 )
 @click.option("-u", "--all-users", is_flag=True, help="Also the jobs of other users.")
 @click.option(
@@ -43,6 +50,7 @@ _NAMES: Final = tuple(dict.fromkeys(status.value for status in STATUSES.values()
 def queue(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     skip_finished: bool,
     statuses: tuple[str, ...],
+    since: str | None,
     all_users: bool,
     limit: int,
     everything: bool,
@@ -54,6 +62,7 @@ def queue(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
 
     trainway jobs list shows the same jobs with more ways to choose them.
     """
+    now = utc_now()
     wanted = WantedJobs(
         name=None,
         phases=_phases(statuses),
@@ -61,13 +70,12 @@ def queue(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
         limit=None if everything else limit,
         summary=True,
         labels=tuple(whose(all_users=all_users)),
-        since=None,
+        since=parse_since(since, now) if since else None,
         metrics=(),
     )
     found, has_more = wanted.found(connect())
     if has_more:
         echo_line(f"the newest {limit} are shown; --limit N or --all shows more")
-    now = utc_now()
     records = [record(job, now) for job in found]
     if output == "json":
         echo(to_json_list({**each, "status": each["status"].value} for each in records))

@@ -1,26 +1,19 @@
 """`trainway jobs logs` and `trainway jobs events`: what a job wrote, and what happened to it."""
 
-import sys
-from typing import Final
-
 import click
 
-from trainway.cli.colours import is_colourful
 from trainway.cli.columns import Columns
 from trainway.cli.completions import complete_refs
 from trainway.cli.connection import connect
 from trainway.cli.job_options import job_argument, output_option, watch_option
 from trainway.cli.job_text import EVENT_HEADER, event_row, event_table, utc_now
-from trainway.cli.log_text import LogText, batches
+from trainway.cli.log_printing import print_logs
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.times import parse_since
-from trainway.cli.waiting import tell_why_it_waits, told_if_refused
 from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.managed_jobs import the_job
 from trainway.sdk.rest import LogQuery
-
-_BATCH: Final = 500
 
 
 @click.command("logs")
@@ -61,16 +54,10 @@ def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
         )
     start = parse_since(since, utc_now()) if since else None
     query = LogQuery(role, rank, tail, start, all_attempts, follow)
-    text = LogText(colourful=is_colourful(sys.stdout), prefix=not raw)
     rest = connect()
     if ref is None or name is not None:
         ref = str(the_job(rest, ref, name)["metadata"]["id"])
-    if follow:
-        tell_why_it_waits(rest, ref)
-    found = batches(rest.logs(ref, query), 1 if follow else _BATCH)
-    for batch in told_if_refused(rest, ref, found):
-        echo(text.lines(batch))
-    echo(text.rest())
+    print_logs(rest, ref, query, prefix=not raw)
 
 
 @click.command("events")

@@ -127,6 +127,34 @@ def test_jobs_are_cancelled_by_name_and_all_together(fake: FakeServer) -> None:
     assert invoke("cancel", "-n", "a").exit_code == 3
 
 
+def test_the_jobs_of_a_worker_pool_are_cancelled(fake: FakeServer) -> None:
+    fake.add_job("a", "Running")
+    asked = invoke("cancel", "-p", "warm")
+    assert (asked.exit_code, fake.jobs["id0000"]["status"]["phase"]) == (2, "Running")
+    assert invoke("cancel", "-p", "warm", "--graceful", "-y").stdout == "a cancelled\n"
+    (listed,) = [path for method, path, _ in fake.requests[1:] if "label=" in path][-1:]
+    assert "label=trainway.dev%2Fworker-pool%3Dwarm" in listed
+    assert "user" not in listed, "it is the pool's jobs, whoever submitted them"
+    assert invoke("cancel", "-p", "warm", "-n", "a").exit_code == 2
+
+
+def test_the_queue_since_a_time(fake: FakeServer) -> None:
+    invoke("queue", "--after", "2026-11-15")
+    assert "since=2026-11-1" in fake.requests[-1][1]
+
+
+@pytest.mark.parametrize(("word", "sent"), [("FAILOVER", "failover"), ("None", "none")])
+def test_a_strategy_in_skypilots_words(fake: FakeServer, word: str, sent: str) -> None:
+    assert invoke("launch", "-d", "--job-recovery", word, "--", "true").exit_code == 0
+    (options,) = [body["options"] for _, path, body in fake.requests if path.endswith("/jobs")]
+    assert options["recovery_strategy"] == sent
+
+
+def test_workers_are_replaced_in_one_way() -> None:
+    refused = invoke("pool", "apply", "-p", "warm", "--workers", "2", "--mode", "blue_green")
+    assert (refused.exit_code, "one by one" in refused.stderr) == (2, True)
+
+
 def test_logs_of_a_name_or_of_the_newest_job(fake: FakeServer) -> None:
     for name in ("a", "b"):
         fake.log(fake.add_job(name, "Succeeded"), f"of {name}")
