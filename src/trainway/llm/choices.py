@@ -85,7 +85,8 @@ def choose(
         config.max_length,
         config.micro_batch or config.batch_size,
         machine.processes if parallel == "fsdp" else 1,
-        not is_half or parallel == "fsdp",  # FSDP2 keeps what it trains in 32 bits
+        # FSDP2 keeps what it trains in 32 bits, and the rest as it is loaded
+        not is_half or (parallel == "fsdp" and method is Method.FULL),
         config.checkpointing is not False,
         config.lora_rank,
         2 if task is Task.DPO else 1,
@@ -184,7 +185,7 @@ def _fitted(
         return plans[-1]
     fitting = [each for each in plans if memory.fits(shape, each, limit)]
     if not fitting:
-        memory.check(shape, plans[-1], limit)
+        memory.check(shape, plans[-1], limit, machine.processes)
     return fitting[0]
 
 
