@@ -20,6 +20,8 @@ SCHEMES: Final = (HUB, *OBJECT_STORES, WEB, FILE)
 MODEL: Final = "models"
 _KINDS: Final = (MODEL, "datasets", "spaces")
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+_SLIP: Final = re.compile(rf"(?:({'|'.join(SCHEMES)}):/?|({'|'.join(SCHEMES)})//+)([^/].*|)")
+"""A URI with a letter missing before its path."""
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f]")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
@@ -68,8 +70,11 @@ class Repository:
 
 
 def has_scheme(text: str) -> bool:
-    """Whether a word is a URI, and no path."""
-    return _SCHEME.fullmatch(text) is not None
+    """Whether a word is a URI, and no path; also one with a slip, for `parse` to refuse.
+
+    As a path it would be a folder of this machine that nobody looks into.
+    """
+    return _SCHEME.fullmatch(text) is not None or _SLIP.fullmatch(text) is not None
 
 
 def parse(text: str) -> Location:
@@ -77,6 +82,13 @@ def parse(text: str) -> Location:
     if _CONTROL.search(text):
         raise UsageError("a URI must not have control characters")
     match = _SCHEME.fullmatch(text)
+    slip = _SLIP.fullmatch(text)
+    if match is None and slip is not None:
+        root = "/" if FILE in slip.groups() else ""
+        meant = f"{slip[1] or slip[2]}://{root}{slip[3]}"
+        raise UsageError(
+            f"{text} is not a URI", hint=f"write {meant}, or ./{text} for a path of this machine"
+        )
     if match is None:
         raise UsageError(f"{text!r} is not a URI", hint=f"a URI starts with {_NAMED}")
     scheme, rest = match[1].lower(), match[2]
