@@ -7,6 +7,7 @@ from click.testing import CliRunner, Result
 
 from trainway.cli.app import app
 from trainway.cli.commands import storage, volumes
+from trainway.errors import InvalidError
 from trainway.json_types import Json
 
 VOLUME: Json = {
@@ -29,6 +30,9 @@ class Rest:
 
     def buckets(self) -> list[Json]:
         return [BUCKET]
+
+    def apply_volume(self, volume: Json) -> Json:
+        raise InvalidError([f"config.host_path: {volume['config']['host_path']} is away"], hint="x")
 
     def delete_volume(self, name: str) -> None:
         self.deleted.append(name)
@@ -61,3 +65,9 @@ def test_they_are_listed_in_each_form(rest: Rest) -> None:
     assert invoke("volumes", "ls", "-o", "name").stdout == "corpus\n"
     assert invoke("storage", "ls").stdout.split()[-5:] == ["b", "S3", "j", "now", "READY"]
     assert "hostPath: /srv" in invoke("volumes", "ls", "-o", "yaml").stdout
+
+
+def test_a_refusal_says_what_to_do(rest: Rest) -> None:
+    assert rest.deleted == []
+    done = invoke("volumes", "apply", "-n", "v", "--type", "directory", "--path", "/srv")
+    assert (done.exit_code, done.stderr) == (1, "config.host_path: /srv is away\nhint: x\n")
