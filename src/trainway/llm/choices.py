@@ -149,6 +149,8 @@ def _check_varlen(*, has_varlen: bool, packing: bool) -> None:
 def _parallel(config: Configuration, machine: Machine) -> str:
     if machine.processes == 1:
         return "none"
+    if config.parallel == "fsdp" and machine.gpu_memory is None:
+        raise _wrong("parallel", "weights are spread over GPUs only, and there is none", "use ddp")
     if config.parallel != "auto":
         return config.parallel
     spread = machine.gpu_memory is not None and config.method != Method.QLORA.value
@@ -244,7 +246,7 @@ def arguments(
 def _fsdp(choices: Choices) -> dict[str, Any]:
     """FSDP2; it computes activations twice by itself, not the model."""
     return {
-        "fsdp": "full_shard",
+        "fsdp": True,
         "fsdp_config": {
             "version": 2,
             "auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
