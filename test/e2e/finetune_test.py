@@ -118,9 +118,8 @@ def test_packed_examples_do_not_see_each_other(trl: Installation) -> None:
     [
         ("dpo", ("data-pairs", "method=full")),
         pytest.param("sft", ("data", "method=full", "packing=true"), marks=pytest.mark.stress),
-        pytest.param("sft", ("data", "parallel=fsdp", "--nodes", "2"), marks=pytest.mark.stress),
     ],
-    ids=["pairs", "all weights, packed", "spread"],
+    ids=["pairs", "all weights, packed"],
 )
 def test_other_ways_to_tune(
     trl: Installation, tiny: Path, task: str, words: tuple[str, ...], tmp_path: Path
@@ -134,6 +133,27 @@ def test_other_ways_to_tune(
     assert (tmp_path / "model" / "model.safetensors").exists()
 
 
+READING = """
+import sys
+from trainway.llm import dataset
+from trainway.llm.configuration import Task, configured
+file = sys.argv[1]
+rows = dataset.loaded(configured({}, ["model=/m", "dataset=" + file], ""), Task.SFT, None)
+print(list(rows))
+"""
+
+
+def test_numbers_are_text_and_rows_with_empty_cells_are_left_out(
+    trl: Installation, tmp_path: Path
+) -> None:
+    file = tmp_path / "sums.csv"
+    file.write_text("prompt,completion\n2+2,4\n,5\n3+3,6\n")
+    assert _python(trl, "-c", READING, str(file)).splitlines() == [
+        "1 of 3 rows are left out: they do not have prompt and completion",
+        "[{'prompt': '2+2', 'completion': '4'}, {'prompt': '3+3', 'completion': '6'}]",
+    ]
+
+
 def test_what_is_wrong_with_data_or_method_is_said_in_one_line(
     trl: Installation, tiny: Path, tmp_path: Path
 ) -> None:
@@ -142,6 +162,9 @@ def test_what_is_wrong_with_data_or_method_is_said_in_one_line(
     log = trl.run("jobs", "logs", "columns")
     assert "error: dataset: its columns are question, reply; sft needs" in log
     assert "Traceback" not in log
+    (tmp_path / "train.jsonl").write_text('{"prompt": "a", "completion": null}\n')
+    trl.run("finetune", str(tiny / "model"), str(tmp_path), "--name", "nothing", code=4)
+    assert "error: dataset: no row has prompt and completion" in trl.run("jobs", "logs", "nothing")
     words = (str(tiny / "model"), str(tiny / "data"), "--method", "qlora", "--name", "bits")
     trl.run("finetune", *words, code=4)
     log = trl.run("jobs", "logs", "bits")

@@ -55,3 +55,28 @@ def test_a_folder_of_the_hosts_is_mounted_by_its_name(ssh_pool: SshPool, tmp_pat
     assert here.returncode == 1
     assert f"volume corpus: it is on {ON}, but the job goes to local" in said
     assert ssh_pool.run("volumes", "delete", "corpus", "-y") == "corpus deleted\n"
+
+
+def test_a_folder_that_one_host_lacks_is_said_before_anything_is_sent(
+    ssh_pool: SshPool, tmp_path: Path
+) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    named = ("-n", "lacking", "--type", "directory", "--infra", ON, "--path", str(folder))
+    assert ssh_pool.run("volumes", "apply", *named) == "lacking created\n"
+    task = tmp_path / "task.yaml"
+    task.write_text("volumes: {/named/corpus: lacking}\nrun: x\n")
+    lame = ssh_pool.hosts.hosts[1]
+    lame.run("mount", "-t", "tmpfs", "none", str(tmp_path))
+    try:
+        for words, field in (
+            (("run", str(task), "--on", ON), "volumes (lacking)"),
+            (("volumes", "apply", *named), "config.host_path"),
+        ):
+            done = ssh_pool.start(*words)
+            said, _ = done.communicate()
+            assert done.returncode == 1, said
+            assert f"{field}: {folder} does not exist on h1\n" in said
+    finally:
+        lame.run("umount", str(tmp_path))
+        ssh_pool.run("volumes", "delete", "lacking", "-y")

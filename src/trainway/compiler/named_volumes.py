@@ -95,6 +95,13 @@ def with_volumes(
     return made, list(dict.fromkeys(errors))
 
 
+def directories(source: Json) -> list[NamedVolume]:
+    """The volumes of a job that are folders of hosts."""
+    known = _known(source)
+    named = [known[name] for name in references([source]) if name in known]
+    return [each for each in named if not each.is_in_pods]
+
+
 def problem(named: NamedVolume, place: str, pods: int) -> str:
     """Why pods at a place cannot have a volume; empty: they can."""
     if not is_within(place, named.place):

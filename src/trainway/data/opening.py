@@ -4,7 +4,7 @@ from pathlib import Path
 
 from trainway.data.local_files import LocalFiles
 from trainway.data.store import Source, Target
-from trainway.data.uri import FILE, HUB, OBJECT_STORES, WEB, Location, has_scheme, meant, parse
+from trainway.data.uri import FILE, HUB, OBJECT_STORES, WEB, Location, has_scheme, parse
 from trainway.errors import UsageError
 
 
@@ -17,9 +17,6 @@ def locate(word: str) -> Location:
     path = Path(word).expanduser()
     if "\0" in word:
         raise UsageError("a path must not have control characters")
-    uri = meant(word)
-    if uri and not path.parent.exists():
-        raise UsageError(f"{word!r} is not a URI", hint=f"did you mean {uri}?")
     key = str(path.parent.resolve() / path.name if path.name not in {"", ".."} else path.resolve())
     return Location(FILE, "", key[1:], is_folder=word.endswith("/"))
 

@@ -52,9 +52,16 @@ def select(source: Source, location: Location, patterns: Patterns | None = None)
     if not is_there:
         raise NotFoundError(
             f"there is nothing at {location}",
-            hint="list what there is in the folder above: trainway data ls URI",
+            hint=_hint(location),
         )
     return Selection(tuple(files), is_file=False)
+
+
+def _hint(location: Location) -> str:
+    """What to do about a name that nothing has."""
+    if "*" in location.name:
+        return f"name the folder, and write --include '{location.name}'"
+    return "list what there is in the folder above: trainway data ls URI"
 
 
 def below(source: Source, folder: str) -> Iterator[tuple[str, Entry]]:

@@ -20,7 +20,8 @@ SCHEMES: Final = (HUB, *OBJECT_STORES, WEB, FILE)
 MODEL: Final = "models"
 _KINDS: Final = (MODEL, "datasets", "spaces")
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
-_MISSPELT: Final = re.compile(r"(s3|gs|az|r2|hf|https?)(?::/?|//)(?!/)(.*)", re.DOTALL)
+_SLIP: Final = re.compile(rf"(?:({'|'.join(SCHEMES)}):/?|({'|'.join(SCHEMES)})//+)([^/].*|)")
+"""A URI with a letter missing before its path."""
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f]")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
@@ -69,14 +70,20 @@ class Repository:
 
 
 def has_scheme(text: str) -> bool:
-    """Whether a word is a URI, and no path."""
-    return _SCHEME.fullmatch(text) is not None
+    """Whether a word is a URI, and no path; also one with a slip, for `parse` to refuse.
+
+    As a path it would be a folder of this machine that nobody looks into.
+    """
+    return _SCHEME.fullmatch(text) is not None or _SLIP.fullmatch(text) is not None
 
 
 def meant(path: str) -> str:
     """The URI that a path was meant to be: `s3://b/x` for `s3:/b/x`; else empty."""
-    found = _MISSPELT.fullmatch(path)
-    return f"{found[1]}://{found[2]}" if found else ""
+    found = _SLIP.fullmatch(path)
+    if found is None:
+        return ""
+    scheme = found[1] or found[2]
+    return f"{scheme}://{'/' if scheme == FILE else ''}{found[3]}"
 
 
 def parse(text: str) -> Location:
@@ -85,6 +92,9 @@ def parse(text: str) -> Location:
         raise UsageError("a URI must not have control characters")
     match = _SCHEME.fullmatch(text)
     if match is None:
+        if uri := meant(text):
+            instead = f"did you mean {uri}? A path of this machine is ./{text}"
+            raise UsageError(f"{text} is not a URI", hint=instead)
         raise UsageError(f"{text!r} is not a URI", hint=f"a URI starts with {_NAMED}")
     scheme, rest = match[1].lower(), match[2]
     if scheme == HUB:

@@ -71,6 +71,26 @@ def test_what_names_no_place_is_refused(text: str, said: str) -> None:
     assert said in raised.value.message
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("s3:/data/a", "s3://data/a"),
+        ("s3:data/a", "s3://data/a"),
+        ("s3//data/a", "s3://data/a"),
+        ("gs:", "gs://"),
+        ("hf:org/name", "hf://org/name"),
+        ("https:/host/a", "https://host/a"),
+        ("file:/srv/a", "file:///srv/a"),
+    ],
+)
+def test_a_slip_is_no_folder_of_this_machine(text: str, meant: str) -> None:
+    assert has_scheme(text)
+    with pytest.raises(UsageError) as raised:
+        parse(text)
+    assert raised.value.message == f"{text} is not a URI"
+    assert raised.value.hint == f"did you mean {meant}? A path of this machine is ./{text}"
+
+
 def test_a_password_is_not_repeated() -> None:
     with pytest.raises(UsageError) as raised:
         parse("https://ada:secret@host/a?sig=1")
@@ -91,6 +111,17 @@ def test_a_bucket_of_the_hub_is_a_repository(bucket: str, repository: Repository
     assert parse_repository(bucket) == repository
 
 
-@pytest.mark.parametrize(("text", "is_uri"), [("s3://a", True), ("./a", False), ("c:/a", False)])
+@pytest.mark.parametrize(
+    ("text", "is_uri"),
+    [
+        ("s3://a", True),
+        ("./a", False),
+        ("c:/a", False),
+        ("./s3:/a", False),
+        ("s3/a", False),
+        ("s3", False),
+        ("https/a", False),
+    ],
+)
 def test_a_word_with_a_scheme_is_a_uri(text: str, *, is_uri: bool) -> None:
     assert has_scheme(text) is is_uri

@@ -30,6 +30,7 @@ from trainway.engine.queue import never_fits
 from trainway.engine.queues.entry import queue_of, with_grace
 from trainway.engine.record import Event, JobRecord, JobSpec, stored
 from trainway.engine.run.record import NewRun, RunRecord
+from trainway.engine.storage.folder_check import rehearse
 from trainway.engine.submission import JOB_TYPES, Prepared, Submission, name_of, parted, type_of
 from trainway.engine.times import time_text
 from trainway.engine.worker_pool.job import without_setup
@@ -109,7 +110,7 @@ class Intake:
                 workload = _workload(new, prepared, submission, workdir, place)
                 request = backend.plan(workload)
                 if rank == 0 or (run is not None and run.pipeline):
-                    await capabilities.rehearse(backend, request)
+                    await rehearse(backend, request, prepared.objects)
                 if isinstance(run, NewRun):
                     record = record or self._run(run, array, len(submissions), backend)
                 labels = placed(prepared.labels, place, run.name if run else "")

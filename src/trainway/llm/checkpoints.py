@@ -14,6 +14,7 @@ from typing import Final
 
 FOLDER: Final = "checkpoints"
 _MARK: Final = "trainway-complete.json"
+_COLLECTED: Final = ("pytorch_model_fsdp.bin", "optimizer.bin")
 _NAME: Final = re.compile(r"checkpoint-(\d+)")
 
 
@@ -25,6 +26,19 @@ def mark_complete(checkpoint: Path, processes: int) -> None:
         file.flush()
         os.fsync(file.fileno())
     written.replace(checkpoint / _MARK)
+
+
+def stand_in(checkpoint: Path) -> None:
+    """Have files under the names of those that the first process alone writes and reads.
+
+    Of weights that are spread it collects and hands out all. A node that shares no disk with it has
+    none of its files, and transformers would take that for a checkpoint without weights there, and
+    would not take part in handing them out.
+    """
+    for name in _COLLECTED:
+        file = checkpoint / name
+        if not file.exists():
+            file.touch()
 
 
 def complete_steps(folder: Path, processes: int) -> list[int]:

@@ -1,6 +1,13 @@
 from pathlib import Path
 
-from trainway.llm.checkpoints import complete_steps, latest_common, mark_complete, others, path_of
+from trainway.llm.checkpoints import (
+    complete_steps,
+    latest_common,
+    mark_complete,
+    others,
+    path_of,
+    stand_in,
+)
 
 
 def test_only_whole_checkpoints_of_as_many_processes_count(tmp_path: Path) -> None:
@@ -23,3 +30,10 @@ def test_the_newest_that_everybody_has() -> None:
     assert latest_common([[10], [20]]) is None
     assert latest_common([[], [20]]) is None
     assert latest_common([]) is None
+
+
+def test_what_the_first_process_has_written_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "optimizer.bin").write_text("states")
+    stand_in(tmp_path)
+    assert (tmp_path / "optimizer.bin").read_text() == "states"
+    assert (tmp_path / "pytorch_model_fsdp.bin").stat().st_size == 0

@@ -85,7 +85,8 @@ def choose(
         config.max_length,
         config.micro_batch or config.batch_size,
         machine.processes if parallel == "fsdp" else 1,
-        not is_half or parallel == "fsdp",  # FSDP2 keeps what it trains in 32 bits
+        # FSDP2 keeps what it trains in 32 bits, and the rest as it is loaded
+        not is_half or (parallel == "fsdp" and method is Method.FULL),
         config.checkpointing is not False,
         config.lora_rank,
         2 if task is Task.DPO else 1,
@@ -148,6 +149,8 @@ def _check_varlen(*, has_varlen: bool, packing: bool) -> None:
 def _parallel(config: Configuration, machine: Machine) -> str:
     if machine.processes == 1:
         return "none"
+    if config.parallel == "fsdp" and machine.gpu_memory is None:
+        raise _wrong("parallel", "weights are spread over GPUs only, and there is none", "use ddp")
     if config.parallel != "auto":
         return config.parallel
     spread = machine.gpu_memory is not None and config.method != Method.QLORA.value
@@ -184,7 +187,7 @@ def _fitted(
         return plans[-1]
     fitting = [each for each in plans if memory.fits(shape, each, limit)]
     if not fitting:
-        memory.check(shape, plans[-1], limit)
+        memory.check(shape, plans[-1], limit, machine.processes)
     return fitting[0]
 
 
@@ -243,7 +246,7 @@ def arguments(
 def _fsdp(choices: Choices) -> dict[str, Any]:
     """FSDP2; it computes activations twice by itself, not the model."""
     return {
-        "fsdp": "full_shard",
+        "fsdp": True,
         "fsdp_config": {
             "version": 2,
             "auto_wrap_policy": "TRANSFORMER_BASED_WRAP",

@@ -43,7 +43,7 @@ class Case:
         Case("what does not fit is computed twice", Machine(1, 24 * GIB, has_bf16=True), (), {
             "gradient_checkpointing": True}, large=True),
         Case("eight GPUs", EIGHT, ("method=full",), {
-            "fsdp": "full_shard", "learning_rate": 1e-5, "gradient_checkpointing": False}),
+            "fsdp": True, "learning_rate": 1e-5, "gradient_checkpointing": False}),
         Case("copies, if asked for", EIGHT, ("parallel=ddp",), {"ddp_backend": "nccl"}),
         Case("pairs", H200, ("beta=0.2",), {"beta": 0.2, "learning_rate": 1e-5}, Task.DPO),
         Case("as asked", H200, ("micro_batch=4", "checkpointing=true", "save_steps=5"), {
@@ -71,6 +71,8 @@ def test_what_trl_is_asked_for(case: Case) -> None:
          "method: qlora needs a GPU", "method=lora"),
         (Machine(2, GIB, installed=frozenset({"bitsandbytes"})), ["method=qlora", "parallel=fsdp"],
          Task.SFT, "parallel: weights in 4 bits", "leave it out"),
+        (Machine(2), ["parallel=fsdp"], Task.SFT, "parallel: weights are spread over GPUs only",
+         "use ddp"),
         (H200, ["liger=true"], Task.SFT, "liger: liger-kernel is not installed", "liger=false"),
         (H200, ["attention=flash_attention_2"], Task.SFT, "attention: flash_attention_2", "sdpa"),
         (H200, ["attention=varlen"], Task.SFT, "attention: varlen needs torch 2.10", "sdpa"),

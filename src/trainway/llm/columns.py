@@ -54,6 +54,12 @@ class Layout:
     form: Form
     sources: Mapping[str, str]
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The parts that every row must have."""
+        forms = dict(each for known in _NEEDED.values() for each in known)
+        return forms[self.form]
+
 
 def layout_of(columns: Sequence[str], task: Task, mapped: Mapping[str, str]) -> Layout:
     """What the data is; a UsageError names its columns if they fit no form."""
@@ -84,6 +90,11 @@ def layout_of(columns: Sequence[str], task: Task, mapped: Mapping[str, str]) -> 
         field="columns",
         hint=f"say which column is which: columns.{first}={columns[0] if columns else 'NAME'}",
     )
+
+
+def is_whole(row: Row, layout: Layout) -> bool:
+    """Whether a row has all that it needs: files have empty cells, and lines without a name."""
+    return all(row[layout.sources[part]] is not None for part in layout.needed)
 
 
 def check_template(layout: Layout, row: Row, *, has_template: bool) -> None:

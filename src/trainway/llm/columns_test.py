@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from trainway.errors import UsageError
-from trainway.llm.columns import Form, check_template, converted, layout_of
+from trainway.llm.columns import Form, check_template, converted, is_whole, layout_of
 from trainway.llm.configuration import Task
 
 
@@ -84,3 +84,11 @@ def test_conversations_need_a_template() -> None:
     check_template(layout_of(["text"], Task.SFT, {}), {"text": "t"}, has_template=False)
     with pytest.raises(UsageError, match="the tokenizer has no template"):
         check_template(layout, {"messages": ASKED}, has_template=False)
+
+
+def test_a_row_must_have_what_its_form_needs() -> None:
+    layout = layout_of(["input", "answer", "instruction"], Task.SFT, {"output": "answer"})
+    assert layout.needed == ("instruction", "output")
+    assert is_whole({"instruction": "a", "answer": "", "input": None}, layout)
+    assert not is_whole({"instruction": "a", "answer": None, "input": "b"}, layout)
+    assert not is_whole({"messages": None}, layout_of(["messages"], Task.SFT, {}))

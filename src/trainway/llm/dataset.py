@@ -1,11 +1,12 @@
 """The data of a fine-tune: files of a folder, a dataset that was saved, or one of the hub."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from trainway.errors import UnreadableError, UsageError
-from trainway.llm.columns import Form, check_template, converted, layout_of
+from trainway.llm.columns import Form, Layout, check_template, converted, is_whole, layout_of
 from trainway.llm.configuration import Configuration, Task
 
 READERS: Final = {
@@ -17,6 +18,7 @@ READERS: Final = {
     ".txt": "text",
 }
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
+_NUMBERS: Final = ("int", "uint", "float", "bool")
 _SPLIT_ENDS: Final = "-_./0123456789"
 
 
@@ -60,15 +62,44 @@ def loaded(config: Configuration, task: Task, tokenizer: Any) -> Any:
     if not len(rows):
         raise UsageError("dataset: it has no rows", field="dataset")
     layout = layout_of(list(rows.column_names), task, config.columns)
+    rows = _whole(rows, layout)
     has_template = getattr(tokenizer, "chat_template", None) is not None
     check_template(layout, rows[0], has_template=has_template)
     if layout.form is Form.TOKENS:
         return rows.select_columns(list(layout.sources.values()))
+    rows = _as_text(rows, layout)
 
     def change(row: Mapping[str, Any]) -> dict[str, Any]:
         return converted(row, layout, has_template=has_template)
 
     return rows.map(change, remove_columns=rows.column_names, desc="Mapping columns")
+
+
+def _whole(rows: Any, layout: Layout) -> Any:
+    """The rows that can be trained on; how many others there are is said once."""
+    columns = [layout.sources[part] for part in layout.needed]
+    if not any(rows.data.column(each).null_count for each in columns):
+        return rows
+    found = rows.filter(lambda row: is_whole(row, layout), desc="Leaving out rows")
+    wanted = " and ".join(columns)
+    if not len(found):
+        raise UsageError(f"dataset: no row has {wanted}", field="dataset")
+    if len(found) < len(rows) and os.environ.get("RANK", "0") == "0":
+        left = len(rows) - len(found)
+        said = f"{left} of {len(rows)} rows are left out: they do not have {wanted}"
+        print(said, flush=True)  # noqa: T201 - the job's log
+    return found
+
+
+def _as_text(rows: Any, layout: Layout) -> Any:
+    """Numbers, such as the answers of a CSV, as they are written."""
+    from datasets import Value  # noqa: PLC0415 - slow
+
+    for column in layout.sources.values():
+        kind = rows.features[column]
+        if isinstance(kind, Value) and kind.dtype.startswith(_NUMBERS):
+            rows = rows.cast_column(column, Value("string"))
+    return rows
 
 
 def filled(place: Path, files: list[str]) -> list[str]:

@@ -76,7 +76,7 @@ class Plan:
     shards: int = 1
     """GPUs over which weights, gradients and states of the optimizer are spread."""
     master: bool = True
-    """Whether trained weights are kept in 32 bits."""
+    """Whether the weights are kept in 32 bits; those of an adapter always are."""
     checkpointing: bool = True
     rank: int = 16
     copies: int = 1
@@ -102,8 +102,8 @@ def estimate(shape: Shape, plan: Plan) -> list[Item]:
         trained, each, kind = shape.parameters, float(wide), f"{wide} bytes each"
     else:
         trained = plan.rank * shape.linear
-        each = _NF4 if plan.method is Method.QLORA else float(_BF16)
-        kind = "4 bits each" if plan.method is Method.QLORA else "2 bytes each"
+        each = _NF4 if plan.method is Method.QLORA else float(wide)
+        kind = "4 bits each" if plan.method is Method.QLORA else f"{wide} bytes each"
         wide = _FP32
     over = f" over {plan.shards} GPUs" if plan.shards > 1 else ""
     held = shape.parameters * each
@@ -159,23 +159,31 @@ def fits(shape: Shape, plan: Plan, memory: int) -> bool:
     return total(estimate(shape, plan)) <= usable(memory)
 
 
-def check(shape: Shape, plan: Plan, memory: int) -> None:
-    """Refuse what cannot fit, with the sum and with what would help."""
+def check(shape: Shape, plan: Plan, memory: int, processes: int = 1) -> None:
+    """Refuse what cannot fit, with the sum and with what would help.
+
+    There are so many processes, each with a GPU, whether or not the weights are spread over them.
+    """
     items = estimate(shape, plan)
     if total(items) <= usable(memory):
         return
-    hints = [text for text, other in _others(plan) if fits(shape, other, memory)][:_MOST_HINTS]
+    others = _others(plan, max(processes, plan.shards))
+    hints = [text for text, other in others if fits(shape, other, memory)][:_MOST_HINTS]
     lines = [f"  {item.name:<20}{item.size / GIB:8.1f} GiB  {item.how}" for item in items]
+    more = "a GPU with more memory" if plan.method is Method.QLORA else "more GPUs"
     raise UsageError(
         f"it does not fit: it needs {total(items) / GIB:.1f} GiB of each GPU, which has"
         f" {memory / GIB:.1f} GiB, and {usable(memory) / GIB:.1f} GiB of that for a training\n"
         + "\n".join(lines),
-        hint=f"it would fit with {', or with '.join(hints)}" if hints else "use more GPUs",
+        hint=f"it would fit with {', or with '.join(hints)}" if hints else f"use {more}",
     )
 
 
-def _others(plan: Plan) -> list[tuple[str, Plan]]:
-    """Other ways to train the same, gentle ones first."""
+def _others(plan: Plan, processes: int) -> list[tuple[str, Plan]]:
+    """Other ways to train the same, gentle ones first.
+
+    Weights in 4 bits are never spread over GPUs, and those that are trained are spread in 32 bits.
+    """
     from dataclasses import replace  # noqa: PLC0415 - only for refusals
 
     ways: list[tuple[str, Plan]] = []
@@ -185,17 +193,23 @@ def _others(plan: Plan) -> list[tuple[str, Plan]]:
     if plan.batch > 1:
         ways.append(("batch_size=1", replace(smaller, batch=1)))
     smaller = replace(smaller, batch=1)
-    if plan.method is Method.FULL:
-        if plan.master:
-            ways.append(("dtype=bfloat16", replace(smaller, master=False)))
-        ways.append(("method=lora", replace(smaller, method=Method.LORA, reference=False)))
-    if plan.method is not Method.QLORA:
-        ways.append(("method=qlora", replace(smaller, method=Method.QLORA, reference=False)))
+    is_full, is_qlora = plan.method is Method.FULL, plan.method is Method.QLORA
+    spread = replace(smaller, master=plan.master or is_full)
+    if processes > plan.shards and not is_qlora:
+        ways.append(("parallel=fsdp", replace(spread, shards=processes)))
+    if plan.master and not is_qlora and (plan.shards == 1 or not is_full):
+        ways.append(("dtype=bfloat16", replace(smaller, master=False)))
+    gentle = replace(smaller, master=False, reference=False)
+    if is_full or (is_qlora and processes > 1):
+        ways.append(("method=lora", replace(gentle, method=Method.LORA, shards=processes)))
+    if not is_qlora:
+        ways.append(("method=qlora", replace(gentle, method=Method.QLORA, shards=1)))
     ways.append((f"max_length={plan.length // 4}", replace(smaller, length=plan.length // 4)))
-    ways += [
-        (f"{plan.shards * times} GPUs", replace(smaller, shards=plan.shards * times))
-        for times in (2, 4, 8)
-    ]
+    if not is_qlora:
+        ways += [
+            (f"{processes * times} GPUs", replace(spread, shards=processes * times))
+            for times in (2, 4, 8)
+        ]
     return ways
 
 

@@ -54,6 +54,8 @@ def callback(processes: int) -> Any:
             _wait_for_all()
             if args.should_save:
                 path = checkpoints.path_of(Path(args.output_dir), state.global_step)
+                if args.fsdp:
+                    checkpoints.stand_in(path)
                 checkpoints.mark_complete(path, processes)
 
     return Progress()

@@ -15,6 +15,7 @@ from typing import Any, Final
 from trainway.llm.checkpoints import FOLDER
 from trainway.llm.choices import Choices
 from trainway.llm.configuration import Configuration, Method, Task
+from trainway.llm.loading import base_model
 from trainway.llm.model_card import Outcome, card
 
 ADAPTER: Final = "adapter"
@@ -31,6 +32,7 @@ def save(
     output: Path,
 ) -> None:
     """Write everything; all processes call it, the first one writes."""
+    trainer.args.save_on_each_node = False  # that is for checkpoints
     kind = MODEL if config.method == Method.FULL.value else ADAPTER
     made = {kind: _put(trainer, output / kind, card(task, config, outcome, kind=kind), _trained)}
     if kind == ADAPTER and config.merge:
@@ -44,8 +46,10 @@ def save(
     trainer.accelerator.wait_for_everyone()
     if trainer.is_world_process_zero():
         _write_result(output, task, config, outcome, made)
-        if config.keep_checkpoints is None:
-            shutil.rmtree(output / FOLDER, ignore_errors=True)
+    trainer.accelerator.wait_for_everyone()
+    if config.keep_checkpoints is None and trainer.is_local_process_zero():
+        shutil.rmtree(output / FOLDER, ignore_errors=True)  # nodes may have one each
+    if trainer.is_world_process_zero():
         for each, place in made.items():
             print(f"saved {each} {place}", flush=True)  # noqa: T201 - the log of the job
 
@@ -75,11 +79,9 @@ def _merged(trainer: Any, config: Configuration, choices: Choices, adapter: Path
     """The model with the adapter in its weights."""
     if choices.parallel != "fsdp" and config.method == Method.LORA.value:
         return trainer.accelerator.unwrap_model(trainer.model).merge_and_unload()
-    import torch  # noqa: PLC0415 - slow
-    from peft import PeftModel  # noqa: PLC0415 - as above
-    from transformers import AutoModelForCausalLM  # noqa: PLC0415 - as above
+    from peft import PeftModel  # noqa: PLC0415 - slow
 
-    base = AutoModelForCausalLM.from_pretrained(config.model, dtype=torch.bfloat16)
+    base = base_model(config, choices)
     return PeftModel.from_pretrained(base, str(adapter)).merge_and_unload()
 
 

@@ -15,6 +15,7 @@ from trainway.llm import checkpoints, dataset, memory, packed_attention
 from trainway.llm.choices import VARLEN, Choices, Machine, arguments, choose, summary
 from trainway.llm.configuration import Configuration, Method, Task
 from trainway.llm.installation import NEEDED, check_installed
+from trainway.llm.loading import first_line, load_model
 from trainway.llm.model_card import Outcome
 from trainway.llm.progress import callback
 from trainway.llm.saving import RESULT, save
@@ -82,7 +83,7 @@ def _description(config: Configuration) -> dict[str, Any]:
         try:
             return dict(AutoConfig.from_pretrained(config.model).to_dict())
         except (OSError, ValueError) as error:
-            raise UnreadableError(f"model: {config.model}: {_first_line(error)}") from error
+            raise UnreadableError(f"model: {config.model}: {first_line(error)}") from error
     try:
         found = json.loads((place / "config.json").read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -166,7 +167,7 @@ def _tokenizer(config: Configuration) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(config.model)
     except (OSError, ValueError) as error:
         raise UnreadableError(
-            f"model: {config.model} has no tokenizer that can be read: {_first_line(error)}"
+            f"model: {config.model} has no tokenizer that can be read: {first_line(error)}"
         ) from error
     if config.chat_template:
         try:
@@ -176,43 +177,6 @@ def _tokenizer(config: Configuration) -> Any:
                 f"chat_template: {config.chat_template}: {error.strerror}"
             ) from None
     return tokenizer
-
-
-def load_model(config: Configuration, choices: Choices) -> Any:
-    """The model as it is before training."""
-    import torch  # noqa: PLC0415 - slow
-    from accelerate import PartialState  # noqa: PLC0415 - as above
-    from transformers import AutoConfig, AutoModelForCausalLM  # noqa: PLC0415 - as above
-
-    settings: dict[str, Any] = {
-        "dtype": getattr(torch, choices.dtype),
-        "attn_implementation": choices.attention,
-    }
-    if choices.attention == VARLEN:
-        settings["attn_implementation"] = packed_attention.register()
-    device = PartialState().device
-    if config.weights == "random":
-        with device if choices.parallel != "fsdp" else torch.device("cpu"):
-            return AutoModelForCausalLM.from_config(
-                AutoConfig.from_pretrained(config.model), **settings
-            )
-    if config.method == Method.QLORA.value:
-        from transformers import BitsAndBytesConfig  # noqa: PLC0415 - as above
-
-        settings["quantization_config"] = BitsAndBytesConfig(
-            load_in_4bit=True,
-            bnb_4bit_quant_type="nf4",
-            bnb_4bit_use_double_quant=True,
-            bnb_4bit_compute_dtype=torch.bfloat16,
-        )
-    if choices.parallel != "fsdp" and device.type != "cpu":
-        settings["device_map"] = {"": device}
-    try:
-        return AutoModelForCausalLM.from_pretrained(config.model, **settings)
-    except (OSError, ValueError) as error:
-        raise UnreadableError(
-            f"model: {config.model} cannot be loaded: {_first_line(error)}"
-        ) from error
 
 
 def _adapter(config: Configuration) -> Any:
@@ -295,16 +259,11 @@ def _outcome(trainer: Any, seconds: float) -> Outcome:
     )
 
 
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
-
-
 def is_out_of_memory(error: BaseException) -> TrainwayError | None:
     """A sentence for what no estimate foresaw."""
     if type(error).__name__ != "OutOfMemoryError":
         return None
     return UnavailableError(
-        f"the memory of the GPU was not enough: {_first_line(error)}",
+        f"the memory of the GPU was not enough: {first_line(error)}",
         hint="use micro_batch=1, checkpointing=true, a smaller max_length, or method=qlora",
     )

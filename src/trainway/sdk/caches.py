@@ -12,7 +12,7 @@ from trainway.api.task.storage_remote import PREFIX
 from trainway.data.flight.contract import HEAD, HEAD_LISTENS, TOKEN
 from trainway.data.flight.objects import CacheSpec, cache_objects
 from trainway.data.opening import local_path, locate
-from trainway.data.uri import HUB, OBJECT_STORES, has_scheme
+from trainway.data.uri import HUB, OBJECT_STORES, has_scheme, parse
 from trainway.errors import ConflictError, NotFoundError, UsageError
 from trainway.families.family import Files, Runs
 from trainway.families.table import family_of
@@ -58,7 +58,7 @@ def apply(client: Client, wanted: CacheSpec, on: str | None = None) -> tuple[Cac
     token = os.environ.get(TOKEN, "")
     spec = CacheSpec(
         wanted.name,
-        _table(wanted.table, is_here=family.files is Files.HERE),
+        table_of(wanted.table, is_here=family.files is Files.HERE),
         wanted.workers,
         wanted.image,
         is_here=family.files is Files.HERE,
@@ -128,12 +128,19 @@ def _spec(data: Mapping[str, Any]) -> CacheSpec | None:
     return None
 
 
-def _table(table: str, *, is_here: bool) -> str:
+def table_of(table: str, *, is_here: bool) -> str:
     """As it is called where the cache runs."""
     if has_scheme(table):
+        parse(table)
         return table
     if is_here:
-        return str(local_path(locate(table)))
+        path = local_path(locate(table))
+        if not path.exists():
+            hint = (
+                "name a Parquet file, a folder with such files, or the metadata of an Iceberg table"
+            )
+            raise NotFoundError(f"there is no {table} here", hint=hint)
+        return str(path)
     if not table.startswith("/"):
         raise UsageError(
             f"{table} is not a URI", hint="write a URI, or the whole path that it has on the hosts"

@@ -1,12 +1,14 @@
 """How a cache in pods stands, and what its pods are given."""
 
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from trainway.data.flight.objects import CacheSpec
+from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json
-from trainway.sdk.caches import Cache, table_keys
+from trainway.sdk.caches import Cache, table_keys, table_of
 from trainway.sdk.job import Job
 
 
@@ -58,3 +60,17 @@ def test_pods_are_given_the_keys_of_their_table(monkeypatch: pytest.MonkeyPatch)
         "AWS_ENDPOINT_URL": "http://store",
     }
     assert table_keys("/srv/table") == table_keys("https://host/table") == {}
+
+
+def test_a_table_of_this_machine_must_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table").mkdir()
+    assert table_of("table", is_here=True) == str(tmp_path / "table")
+    with pytest.raises(NotFoundError, match="there is no tabel here"):
+        table_of("tabel", is_here=True)
+    assert table_of("/srv/table", is_here=False) == "/srv/table"
+    for wrong in ("table", "s3:/bucket/table"):
+        with pytest.raises(UsageError, match=f"{wrong} is not a URI"):
+            table_of(wrong, is_here=False)

@@ -65,7 +65,7 @@ def test_a_folder_for_the_result_is_a_setting(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("model", "said"),
-    [("/nowhere", "model: there is no /nowhere"), ("nowhere", "model: there is no nowhere"),
+    [("/nowhere", "model: there is no folder or file '/nowhere'"), ("nowhere", "model: there is no folder or file 'nowhere'"),
      ("ftp://a/b", "ftp")],
 )  # fmt: skip
 def test_a_model_that_is_nowhere_is_refused(model: str, said: str) -> None:

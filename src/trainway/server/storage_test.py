@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from trainway.backends.testing import FakeBackend
 from trainway.engine.testing import jobset
 from trainway.json_types import Json
 from trainway.server.testing_site import Site, play
@@ -19,6 +20,12 @@ def job(name: str, claim: str) -> bytes:
     pod = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
     pod["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]
     return json.dumps({"objects": [made]}).encode()
+
+
+def pool() -> FakeBackend:
+    made = FakeBackend()
+    made.name = "ssh/lab"
+    return made
 
 
 def test_the_life_of_a_volume(tmp_path: Path) -> None:
@@ -62,6 +69,9 @@ def test_what_is_wrong_with_a_volume(tmp_path: Path) -> None:
         status, _ = await site.ask("PUT", "/volumes/other", volume())
         assert status == 400
         far = volume("far", infra="ssh/lab")
+        status, refused = await site.ask("PUT", "/volumes/far", far)
+        assert (status, "there is no pool 'lab'" in json.dumps(refused)) == (404, True), refused
+        site.world.engine.registry.put(pool())
         assert (await site.ask("PUT", "/volumes/far", far))[0] == 200
         _, refused = await site.ask("POST", "/jobs", job("lost", "far"))
         assert "it is on ssh/lab, but the job goes to" in json.dumps(refused)

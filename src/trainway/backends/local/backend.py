@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from trainway.agent.supervisor.recovery import clear_leftovers
-from trainway.backends import bucket_mounts
+from trainway.backends import bucket_mounts, folders
 from trainway.backends.agents import fitness, journal
 from trainway.backends.agents.agent_backend import AgentBackend, Clock, now
 from trainway.backends.agents.certificate import StatusKeys
@@ -28,6 +28,7 @@ from trainway.backends.base import (
     Workload,
     isolation_of,
 )
+from trainway.backends.folders import Folder
 from trainway.backends.job_threads import job_threads
 from trainway.backends.local import checks, planning
 from trainway.backends.local.agents import AgentError, AgentLostError, Agents
@@ -139,6 +140,10 @@ class LocalBackend(AgentBackend[LocalRequest]):
 
     async def rehearse(self, request: Request) -> None:
         """Nobody else has a say."""
+
+    async def lacking(self, wanted: Sequence[Folder]) -> list[str]:
+        """Look at them here."""
+        return await asyncio.to_thread(folders.here, wanted)
 
     async def submit(self, request: Request) -> None:
         """Write the plan and start the agent, unless either was done already."""

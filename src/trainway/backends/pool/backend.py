@@ -33,12 +33,14 @@ from trainway.backends.base import (
     isolation_of,
 )
 from trainway.backends.file_store import check_files, keep_files
+from trainway.backends.folders import Folder
 from trainway.backends.login.login_environment import login_environment
 from trainway.backends.node_sharing import apart, most_nodes
 from trainway.backends.nodes import Node
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.pool import planning
 from trainway.backends.pool.attachment import attachment
+from trainway.backends.pool.hosts_folders import hosts_folders
 from trainway.backends.pool.mounting_hosts import hosts_lacking
 from trainway.backends.pool.network import PoolNetwork
 from trainway.backends.pool.nodes import of_agent, of_survey, with_drained
@@ -165,11 +167,16 @@ class PoolBackend(SiteBackend[PoolRequest]):
         plan = self._ours(request).plan
         await asyncio.to_thread(check_files, self._home, plan["objects"])
         if bucket_mounts.paths(plan["jobset"]):
-            hosts = [host for host in await self._hosts() if "command" not in host]
+            hosts = await self._hosts_with_ssh()
             lacking = await hosts_lacking(hosts, login_environment(self._home))
             wrong = bucket_mounts.refusal(plan["jobset"], lacking)
             if wrong:
                 raise InvalidError(wrong)
+
+    async def lacking(self, folders: Sequence[Folder]) -> list[str]:
+        """Ask each host."""
+        hosts = await self._hosts_with_ssh()
+        return await hosts_folders(hosts, folders, login_environment(self._home))
 
     async def submit(self, request: Request) -> None:
         """Write the plan, and hand it to the agent; it takes it once."""
@@ -235,6 +242,9 @@ class PoolBackend(SiteBackend[PoolRequest]):
 
     async def _hosts(self) -> list[Json]:
         return await asyncio.to_thread(self._sites.hosts, self._target)
+
+    async def _hosts_with_ssh(self) -> list[Json]:
+        return [host for host in await self._hosts() if "command" not in host]
 
     async def _ways(self) -> list[Json]:
         """The hosts, with how a person gets there."""

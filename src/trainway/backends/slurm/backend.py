@@ -5,11 +5,10 @@ and reads.
 """
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from secrets import token_hex
-from typing import Final, Protocol
+from typing import Final
 
 from trainway.agent.slurm.commands import Result
 from trainway.agent.slurm.relay.slurm_failure import explain
@@ -20,7 +19,7 @@ from trainway.backends.agents.certificate import StatusKeys
 from trainway.backends.agents.jobdir import JobDir, write_private
 from trainway.backends.agents.journal import Record
 from trainway.backends.agents.ports import Ports
-from trainway.backends.agents.site_backend import SiteAgent, SiteBackend
+from trainway.backends.agents.site_backend import SiteBackend
 from trainway.backends.avoided_nodes import AvoidedNodes
 from trainway.backends.base import (
     Absence,
@@ -33,8 +32,8 @@ from trainway.backends.base import (
     Update,
     Workload,
 )
+from trainway.backends.folders import Folder
 from trainway.backends.job_threads import job_threads
-from trainway.backends.login.login_environment import login_environment
 from trainway.backends.nodes import Drain, Node
 from trainway.backends.queues import QueueState
 from trainway.backends.slurm import (
@@ -51,11 +50,11 @@ from trainway.backends.slurm.capacity import capacity_of
 from trainway.backends.slurm.cluster_nodes import ClusterNodes, kept_off
 from trainway.backends.slurm.holder import SlurmHolder
 from trainway.backends.slurm.layout import layout_of
-from trainway.backends.slurm.login_retention import LoginRetention, rules
 from trainway.backends.slurm.network import FIRST_PORT, LAST_PORT, SlurmNetwork
+from trainway.backends.slurm.nodes_folders import nodes_folders
 from trainway.backends.slurm.planning import SlurmRequest
 from trainway.backends.slurm.queue_listing import QUEUE, states_of
-from trainway.backends.slurm.relay_client import RelayClient
+from trainway.backends.slurm.relays import Relay, Relays, relays_of
 from trainway.backends.slurm.section import NONE, PYXIS, ConfiguredCluster
 from trainway.backends.slurm.sites import FAMILY, ConfiguredClusters
 from trainway.compiler.network import JobIdentity, Network
@@ -84,7 +83,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         self,
         settings: BackendSettings,
         sites: ConfiguredClusters | None = None,
-        relays: "Relays | None" = None,
+        relays: Relays | None = None,
         clock: Clock = now,
         ports: Ports | None = None,
     ) -> None:
@@ -216,6 +215,12 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         with self._nodes(wanted.cluster).explaining():
             await self._agent(wanted.handle).ask("test", script=wanted.script)
 
+    async def lacking(self, folders: Sequence[Folder]) -> list[str]:
+        """Ask the login node, and a node for what that does not have."""
+        cluster = self._sites.find(self._target)
+        ask = partial(self._relays.of(cluster.to_dict()).ask, "command")
+        return await nodes_folders(cluster, folders, lambda argv: ask(argv=argv))
+
     async def submit(self, request: Request) -> None:
         """Write script and plan down, and hand them over; Slurm gets them once."""
         wanted = self._ours(request)
@@ -327,7 +332,7 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         """Who holds allocations."""
         return SlurmHolder(self._sites, lambda cluster: self._avoided(cluster).names())
 
-    def _agent(self, handle: Handle) -> "Relay":
+    def _agent(self, handle: Handle) -> Relay:
         return self._relays.of(handle["cluster"])
 
     def _workload_of(self, plan: Json) -> Workload | None:
@@ -342,57 +347,3 @@ class SlurmBackend(SiteBackend[SlurmRequest]):
         """The script is kept beside it, as it is sent."""
         write_private(job.path / SCRIPT, request.script.encode())
         return super()._completed(job, request, keys)
-
-
-class Relay(SiteAgent, Protocol):
-    """Speaks for us on the login node of a cluster."""
-
-    def describe(self, cluster: Json) -> None:
-        """Take note of how the cluster is configured now."""
-        ...
-
-    def watch(self, job_id: str, journal: Path, after: int) -> AsyncIterator[Update]:
-        """What becomes of a job."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of the login node."""
-        ...
-
-
-class Relays:
-    """The relays of one server, one for each cluster, whichever partitions are used."""
-
-    def __init__(self, make: Callable[[Json], Relay]) -> None:
-        self._make = make
-        self._made: dict[tuple[str, ...], Relay] = {}
-
-    def of(self, cluster: Json) -> Relay:
-        """The relay of a cluster."""
-        key = tuple(str(cluster[name]) for name in ("name", "login", "home"))
-        if key not in self._made:
-            self._made[key] = self._make(cluster)
-        return self._made[key]
-
-    async def close(self) -> None:
-        """End them all."""
-        made, self._made = list(self._made.values()), {}
-        for relay in made:
-            await relay.close()
-
-
-_SHARED: Final[dict[Path, Relays]] = {}
-
-
-def relays_of(home: Path) -> Relays:
-    """Those of a server: all backends of the family share them."""
-    if home not in _SHARED:
-        _SHARED[home] = Relays(partial(_client, home))
-    return _SHARED[home]
-
-
-def _client(home: Path, cluster: Json) -> RelayClient:
-    name = str(cluster["name"])
-    retention = LoginRetention(home / "jobs", name, partial(rules, home), time.time)
-    avoided = AvoidedNodes(home, f"{FAMILY}/{name}", now).names
-    return RelayClient(cluster, home / FAMILY / name, login_environment(home), retention, avoided)

@@ -10,7 +10,8 @@ import pytest
 from trainway.backends.agents.agent_socket import AgentError
 from trainway.backends.base import BackendSettings, Feature, Update
 from trainway.backends.capabilities import Probing, Remote
-from trainway.backends.slurm.backend import Relays, SlurmBackend
+from trainway.backends.slurm.backend import SlurmBackend
+from trainway.backends.slurm.relays import Relays
 from trainway.backends.slurm.sites import ConfiguredClusters
 from trainway.backends.slurm.testing import FakeRelay, jobset, role, workload
 from trainway.errors import ConflictError, TrainwayError, UnavailableError

@@ -42,11 +42,16 @@ done
 
 def command(cluster: ConfiguredCluster, home: str, mark: str) -> list[str]:
     """What the login node runs; `home` is where jobs are kept there."""
-    chosen = cluster.batch_options()
-    words = [option(name, chosen[name]) for name in _PLACES if name in chosen]
     look = _ON_NODE.format(python=shell_path(cluster.python), tools=" ".join(TOOLS))
     outer = ["sh", "-c", _ON_LOGIN_NODE, "sh", home, mark, look]
-    return [*outer, option("immediate", str(_WAIT_S)), *words]
+    return [*outer, *placing(cluster, _WAIT_S)]
+
+
+def placing(cluster: ConfiguredCluster, patience: int) -> list[str]:
+    """The words of srun for a job where those of the cluster run, if there is room for it soon."""
+    chosen = cluster.batch_options()
+    words = [option(name, chosen[name]) for name in _PLACES if name in chosen]
+    return [option("immediate", str(patience)), *words]
 
 
 def found(answer: Mapping[str, Any]) -> Json:

@@ -67,7 +67,9 @@ def apply(file: str | None, **options: Any) -> None:
         made = rest.apply_volume(data)
     except InvalidError as error:
         prefix = f"{file}: " if file else ""
-        raise RefusedError([f"{prefix}{line}" for line in error.lines], error.exit_code) from None
+        hint = [f"hint: {error.hint}"] if error.hint else []
+        lines = [f"{prefix}{line}" for line in error.lines]
+        raise RefusedError([*lines, *hint], error.exit_code) from None
     echo(f"{made['name']} {'changed' if is_known else 'created'}\n")
 
 

@@ -7,6 +7,7 @@ from click.testing import CliRunner, Result
 
 from trainway.cli.app import app
 from trainway.cli.commands import storage, volumes
+from trainway.errors import InvalidError
 from trainway.json_types import Json
 
 VOLUME: Json = {
@@ -30,6 +31,9 @@ class Rest:
 
     def buckets(self) -> list[Json]:
         return [] if self.is_empty else [BUCKET]
+
+    def apply_volume(self, volume: Json) -> Json:
+        raise InvalidError([f"config.host_path: {volume['config']['host_path']} is away"], hint="x")
 
     def delete_volume(self, name: str) -> None:
         self.deleted.append(name)
@@ -73,3 +77,9 @@ def test_where_there_is_nothing_the_next_step_is_said(rest: Rest) -> None:
     )
     assert invoke("storage", "ls").stderr.startswith("there are no buckets; ")
     assert invoke("volumes", "ls", "-o", "name").stderr == ""
+
+
+def test_a_refusal_says_what_to_do(rest: Rest) -> None:
+    assert rest.deleted == []
+    done = invoke("volumes", "apply", "-n", "v", "--type", "directory", "--path", "/srv")
+    assert (done.exit_code, done.stderr) == (1, "config.host_path: /srv is away\nhint: x\n")

@@ -95,7 +95,7 @@ def _asked_with(environment: Mapping[str, str]) -> dict[str, str]:
     said = {name: environment.get(name, "").strip() for name in _NAMES}
     if said["REGION"] == "auto":
         said["REGION"] = ""  # upstream's word for: find out
-    if said["ENDPOINT"] and not has_scheme(said["ENDPOINT"]):
+    if said["ENDPOINT"] and "://" not in said["ENDPOINT"]:
         said["ENDPOINT"] = f"https://{said['ENDPOINT']}"
     if said["ROLE_ARN"] and not environment.get(_IDENTITY):
         raise UsageError(

@@ -42,6 +42,7 @@ from trainway.engine.phases import Phase
 from trainway.engine.reading import Reading
 from trainway.engine.record import JobRecord, JobSpec
 from trainway.engine.rental.interruption import Interruption
+from trainway.engine.storage.folder_check import rehearse
 from trainway.engine.stored_job import Change, write
 from trainway.engine.submission import Submission, workload_of
 from trainway.engine.wishes import ENDING
@@ -205,7 +206,7 @@ class Moves:
             }
             workload = workload_of(record.with_columns(columns), made)
             request = backend.plan(replace(workload, handle={}, continues=bool(record.started)))
-            await capabilities.rehearse(backend, request)
+            await rehearse(backend, request, prepared.objects)
         except BaseException:
             capabilities.release(backend, prepared.port)
             raise

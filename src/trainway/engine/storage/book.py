@@ -13,6 +13,7 @@ from trainway.backends.registry import Registry
 from trainway.engine.ledger import Ledger
 from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.storage.claim import claim_of, place_of
+from trainway.engine.storage.folder_check import check_volume
 from trainway.engine.storage.record import (
     BucketRecord,
     VolumeRecord,
@@ -89,7 +90,7 @@ class StorageBook:
         if wrong:
             raise InvalidError([str(error) for error in wrong])
         record = VolumeRecord(data["name"], json.dumps(data), time_text(self._clock()))
-        self._check_place(record)
+        await self._check_place(record)
         async with self._pen:
             before = self._volumes.get(record.name)
             if before is None and len(self._volumes) >= MOST_VOLUMES:
@@ -102,8 +103,9 @@ class StorageBook:
             await self._claim(record, before)
         return volume_view(record, self._users().get(record.name, []))
 
-    def _check_place(self, record: VolumeRecord) -> None:
-        """Refuse a claim whose cluster or namespace nobody knows, before it is written down."""
+    async def _check_place(self, record: VolumeRecord) -> None:
+        """Refuse what is not there: a folder, or the cluster or namespace of a claim."""
+        await check_volume(record.named, self._registry)
         claim = claim_of(record)
         if claim is not None:
             capabilities.namespace(self._registry.get(place_of(record)), claim.namespace)
