@@ -1,7 +1,7 @@
 """Options and arguments that the cluster commands share. Their names are SkyPilot's."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -59,6 +59,24 @@ def task_group(command: Command) -> Command:
     return command
 
 
+_MACHINE: Final = ("instance_type", "image_id", "disk_size", "disk_tier")
+
+
+def machine_group(command: Command) -> Command:
+    """What may be said of machines that are rented."""
+    options = (
+        click.option(
+            "-t", "--instance-type", metavar="TYPE", help="The type of a rented machine: m5.large."
+        ),
+        click.option("--image-id", metavar="IMAGE", help="Its image: ami-0a1b2c."),
+        click.option("--disk-size", metavar="SIZE", help="The size of its disk, in GB."),
+        click.option("--disk-tier", metavar="TIER", help="low, medium, high, ultra or best."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def infra_option(command: Command) -> Command:
     """`--infra`, or `--on` as elsewhere."""
     return click.option(
@@ -86,8 +104,9 @@ def clusters_argument(command: Command) -> Command:
 
 
 def every_option(what: str) -> Callable[[Command], Command]:
-    """`-a`."""
-    return click.option("-a", "--all", "every", is_flag=True, help=f"All {what}.")
+    """`-a`, and as SkyPilot's users may know it `-u`: whose they are makes no difference."""
+    names = ("-a", "--all", "-u", "--all-users", "every")
+    return click.option(*names, is_flag=True, help=f"All {what}.")
 
 
 def yes_option(command: Command) -> Command:
@@ -116,6 +135,7 @@ def task_wishes(options: dict[str, Any]) -> TaskWishes:
         cpus=options["cpus"],
         memory=options["memory"],
         gpus=options["gpus"],
+        machine={name: options[name] for name in _MACHINE if options.get(name)},
         workdir=options["workdir"],
         env=told.env,
         secrets=told.secrets,

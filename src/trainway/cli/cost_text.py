@@ -40,6 +40,8 @@ def cost_text(status: Json, now: datetime) -> str:
     if len(ended) > 1:
         each = ", ".join(f"attempt {one['attempt'] + 1} {money(one['cost'])}" for one in ended)
         parts.append(each)
-    if budget.get("warned"):
+    if budget.get("ended"):
+        parts.append("the budget is spent")
+    elif budget.get("warned"):
         parts.append("80 % of the budget is spent")
     return "; ".join(parts)

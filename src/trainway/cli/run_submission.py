@@ -136,8 +136,8 @@ def submission_options(
         sent["notify"] = list(options["notify"])
     if options["queue"]:
         sent["queue"] = options["queue"]
-    if options.get("max_cost") is not None:
-        sent["max_cost"] = options["max_cost"]
+    limits = ("max_cost", "max_cost_each")
+    sent |= {name: options[name] for name in limits if options.get(name) is not None}
     if options.get("use_spot"):
         sent["use_spot"] = True
     return sent

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from trainway.cli.chart import number
+from trainway.cli.cost_text import cost_text
 from trainway.cli.job_text import duration
 from trainway.cli.times import parse_time, short
 from trainway.counting import counted
@@ -52,6 +53,12 @@ def summary(run: Json) -> str:
     size = f"{len(run['jobs'])} of {counted(search['trials'], 'trial')}" if search else ""
     size = size or counted(len(run["jobs"]), "job")
     return f"{run['metadata']['name']}: {size}{limit}: {told}"
+
+
+def cost_line(run: Json, now: datetime) -> str:
+    """What all of it has cost, and may; empty: no price is known, and there is no limit."""
+    told = cost_text(run.get("status", {}), now)
+    return f"cost: {told}" if told else ""
 
 
 def waiting_line(run: Json) -> str:

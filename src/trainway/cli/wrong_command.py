@@ -9,6 +9,7 @@ from typing import Final
 _OTHER_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "add": ("apply", "create"),
     "attach": ("logs", "shell"),
+    "check": ("clouds",),
     "create": ("apply",),
     "describe": ("show",),
     "get": ("show", "list", "ls"),
@@ -21,6 +22,7 @@ _OTHER_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "ps": ("list", "ls", "jobs"),
     "remove": ("delete", "rm"),
     "rm": ("delete",),
+    "show-gpus": ("gpus",),
     "ssh": ("shell",),
     "status": ("show", "list"),
     "stop": ("cancel", "suspend", "pause"),

@@ -17,6 +17,8 @@ JOBS = ("list", "show", "stacks", "logs", "cancel", "suspend", "delete")
         ("STOP", ("pause", "resume"), "pause"),
         ("lst", JOBS, "list"),
         ("zzz", JOBS, ""),
+        ("check", ("cache", "clouds"), "clouds"),
+        ("show-gpus", ("gpus", "jobs"), "gpus"),
         ("create", ("list",), ""),
     ],
 )

@@ -40,6 +40,8 @@ def _digest(submission: Submission) -> str:
     sent["objects"] = list(submission.objects)
     if not submission.queue:
         del sent["queue"]  # requests of clients that know no queues stay the same
+    if submission.max_cost_each is None:
+        del sent["max_cost_each"]
     if not submission.placement:
         del sent["placement"]  # nor places of tasks
     text = json.dumps(sent, sort_keys=True, separators=(",", ":"), default=_plain)

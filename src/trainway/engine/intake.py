@@ -12,14 +12,13 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
 from trainway.backends import capabilities
 from trainway.backends.base import ArrayPlace, Backend, Request, Workload
 from trainway.engine.array import placed
-from trainway.engine.costs.budget import JobBudget
+from trainway.engine.costs.account import job_budget, one_of_several, part, run_budget
 from trainway.engine.errors import UnfittingJobError
 from trainway.engine.export.terms import export_column
 from trainway.engine.ids import Ids
@@ -36,6 +35,7 @@ from trainway.engine.times import time_text
 from trainway.engine.worker_pool.job import without_setup
 from trainway.errors import InvalidError, UsageError
 from trainway.jobset.job_remarks import remarks_of
+from trainway.jobset.labels import ACCOUNT
 from trainway.json_types import Json
 from trainway.queueing.queue_policy import QueuePolicy
 from trainway.sweep.parameter import MOST_TRIALS, check_names, check_value
@@ -149,6 +149,7 @@ class Intake:
             search=run.search,
             template=run.template,
             pipeline=run.pipeline,
+            budget=run.budget,
         )
 
     def _job(
@@ -193,7 +194,7 @@ class Intake:
             recovery=recovery_of(submission, prepared.objects, backend.name, self.clock()),
             export=export_column(prepared.objects, backend, handle, prepared.name if run else ""),
             notify=json.dumps(list(submission.notify)) if submission.notify else None,
-            budget=_budget(submission),
+            budget=job_budget(submission),
             run=run.id if run else None,
             place=submission.place or None,
             queue=queue_of(submission, prepared),
@@ -214,24 +215,20 @@ def _candidates(submission: Submission, now: str) -> str | None:
     return json.dumps(told | ({"prefer": submission.prefer} if submission.prefer else {}))
 
 
-def _budget(submission: Submission) -> str | None:
-    """What a job may cost, as its record has it."""
-    limit = submission.max_cost
-    return None if limit is None else JobBudget(Decimal(str(limit))).text()
-
-
 def elements(submission: Submission) -> list[Submission]:
     """The submissions of the jobs of a run, by rank; each has a key of its own."""
+    account = submission.labels.get(ACCOUNT, "")
+    one = one_of_several(submission)
     if submission.pipeline:
         from trainway.engine.run.tasks import tasks_of  # noqa: PLC0415 - it loads the compiler
 
-        tasks = tasks_of(submission)
+        tasks = [part(task, account, str(rank)) for rank, task in enumerate(tasks_of(one))]
         return [replace(task, key=_key(submission.key, rank)) for rank, task in enumerate(tasks)]
     count = _count(submission)
     name = name_of(submission)
     return [
         replace(
-            submission,
+            part(one, account, str(rank)),
             objects=_trial(submission, submission.objects, rank, count),
             candidates=_trial_places(submission, f"{name}-{rank}" if name else "", rank, count),
             name=f"{name}-{rank}" if name else "",
@@ -250,11 +247,13 @@ def run_of(submission: Submission, jobs: Sequence[Submission]) -> NewRun:
     if submission.pipeline:
         from trainway.engine.run.tasks import pipeline_of  # noqa: PLC0415 - as above
 
-        return NewRun(name_of(submission), parallel, pipeline=pipeline_of(submission).text())
+        order = pipeline_of(submission).text()
+        return NewRun(name_of(submission), parallel, pipeline=order, budget=run_budget(submission))
     is_free = parallel is None or parallel >= len(jobs)
     stays = not submission.candidates and submission.recovery_strategy is None
     is_array = is_free and stays and submission.parameters is None
-    return NewRun(jobs[0].name.removesuffix("-0"), parallel, is_array)
+    name = jobs[0].name.removesuffix("-0")
+    return NewRun(name, parallel, is_array, budget=run_budget(submission))
 
 
 def _count(submission: Submission) -> int:

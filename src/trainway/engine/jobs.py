@@ -22,6 +22,7 @@ from trainway.engine.cancellation import cancel_all
 from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.cluster.context import ClusterContext
 from trainway.engine.cluster.spending import Spending
+from trainway.engine.costs.account import charged, single
 from trainway.engine.costs.costs import Costs
 from trainway.engine.deletion import Deletion
 from trainway.engine.export.exporter import Exporter
@@ -167,18 +168,15 @@ class Engine:
             worker_changed=self._look_at_workers,
             starts=self._around.starts,
             office=lambda: self.rental_office,
-            admit=self._admit,
+            admit=lambda labels: self.costs.budgets.admit(labels),  # noqa: PLW0108 - made later
         )
 
     def _look_at_workers(self) -> None:
         self.worker_pools.look()
         self._rounds.request()  # jobs are told what their workers wait for
 
-    def _admit(self, labels: Mapping[str, str]) -> None:
-        self.costs.budgets.admit(labels)
-
     async def _labelled(self, prepared: Prepared, backend: str) -> Prepared:
-        self._admit(prepared.labels)
+        self.costs.budgets.admit(prepared.labels)
         return await self.worker_pools.labelled(prepared, backend)
 
     async def start(self) -> None:
@@ -253,7 +251,7 @@ class Engine:
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
-        async with self.housing.house(identified(submission)) as housed:
+        async with self.housing.house(charged(single(identified(submission)))) as housed:
             admitted = await self._admission.admit([housed])
         objects = admitted.objects or await self.reading.objects(admitted.records[0].id)
         return self.reading.shown(admitted.records[0], objects), admitted.warnings
@@ -261,7 +259,7 @@ class Engine:
     async def submit_array(self, submission: Submission) -> tuple[list[Json], list[str]]:
         """Take in the jobs of a run, all or none; the jobs in short, and as above."""
         count = len(elements(submission))
-        async with self.housing.house(identified(submission), count) as housed:
+        async with self.housing.house(charged(identified(submission)), count) as housed:
             jobs = elements(housed)
             admitted = await self.housing.admit(jobs, run_of(housed, jobs))
         return [self.reading.summary(record) for record in admitted.records], admitted.warnings
@@ -356,6 +354,7 @@ class Engine:
     def _take_up(self, new: Sequence[NewJob]) -> list[LiveJob]:
         """Look after jobs that are stored."""
         self._holds.add(new[0].run)
+        self.costs.budgets.took_up(new[0].run)
         lives = [self._add(job.record) for job in new]
         for live in lives:
             if live.has_begun:

@@ -77,6 +77,12 @@ class Bills:
         return {}
 
 
+async def _nothing(account: str) -> Json:
+    """What an account stands at of which nothing is known."""
+    del account
+    return {}
+
+
 class Ledger:
     """Runs calls of the store in a thread of their own."""
 
@@ -92,6 +98,8 @@ class Ledger:
         self.bills = Bills()
         self.repriced: list[Callable[[], Awaitable[None]]] = []
         """Called when prices have become other ones."""
+        self.charge: Callable[[str], Awaitable[Json]] = _nothing
+        """What is charged to an account, as the API shows it."""
         self.forgotten: list[Callable[[SpentJob], None]] = []
         """Called with what clusters had cost that are forgotten."""
         self._thread = ThreadPoolExecutor(1, "store")

@@ -30,6 +30,7 @@ from trainway.engine.times import time_text
 from trainway.engine.usage import Grouping, Rates, UsageReport, UsedJob, used_before
 from trainway.engine.view import job_view
 from trainway.errors import NotFoundError, UsageError
+from trainway.jobset.labels import ACCOUNT
 from trainway.json_types import Json
 
 _DIGITS: Final = 9
@@ -86,8 +87,13 @@ class Reading:
         return await self._ledger.call(self._store.get, ref)
 
     async def get(self, ref: str) -> Json:
-        """The job in full."""
-        return await self.view(await self.reported(ref))
+        """The job in full, with what the machines cost that are rented for it alone."""
+        record = await self.reported(ref)
+        view = await self.view(record)
+        account = record.label_map.get(ACCOUNT)
+        if account and "cost" not in view["status"]["usage"]:
+            view["status"]["usage"] |= await self._ledger.charge(account)
+        return view
 
     async def reported(self, ref: str) -> JobRecord:
         """The job with all that it has reported so far."""

@@ -19,7 +19,7 @@ from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord, JobSpec, stored
 from trainway.engine.worker_pool.rented_place import is_on_spot, place_again
 from trainway.families.builtin import HERE
-from trainway.jobset.labels import WORKER_POOL
+from trainway.jobset.labels import ACCOUNT, WORKER_POOL
 from trainway.jobset.model import API_VERSION as JOBSET_VERSION
 from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.json_types import Json
@@ -32,6 +32,9 @@ JOB_TYPES: Final = (
     (JOBSET_VERSION, JOBSET_KIND),
     TASK_TYPE,
 )
+
+_OF_ONE_TIME: Final = (WORKER_POOL, ACCOUNT)
+"""Labels that a job gets anew each time."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,9 @@ class Submission:
     use_spot: bool = False
     """On a cloud: whether its machines are spot machines, which may be taken back."""
     max_cost: float | None = None
-    """How much each of its jobs may cost in all; None: anything."""
+    """How much it may cost in all, with all of its jobs; None: anything."""
+    max_cost_each: float | None = None
+    """How much each of its jobs may cost; None: anything."""
 
     @property
     def is_run(self) -> bool:
@@ -193,7 +198,7 @@ def resubmission(
         workdir=record.workdir,
         environ=spec.environ,
         oversubscribe=record.oversubscribe,
-        labels={key: each for key, each in record.label_map.items() if key != WORKER_POOL},
+        labels={key: each for key, each in record.label_map.items() if key not in _OF_ONE_TIME},
         notify=record.notify_targets,
         queue=record.queue,
         kubeconfig=record.handle_data.get("kubeconfig") or (),

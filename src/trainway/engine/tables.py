@@ -23,7 +23,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD: Final = "0027"
+HEAD: Final = "0028"
 """The migration after which the database looks like this; see `migrations/versions`."""
 
 METADATA: Final = MetaData(
@@ -190,6 +190,7 @@ RUNS: Final = Table(
     Column("outcome", Text, nullable=True),
     Column("template", Text, nullable=True),
     Column("pipeline", Text, nullable=True),
+    Column("budget", Text, nullable=True),
     Index(None, "name", "id"),
 )
 

@@ -163,6 +163,9 @@ USE_SPOT: Final = "trainway.dev/use-spot"
 """On a job: `true`, the machines that are rented for it are spot machines."""
 WORKER_POOL: Final = "trainway.dev/worker-pool"
 """On a job of a worker pool, and on those that set up its workers: the pool's name."""
+ACCOUNT: Final = "trainway.dev/account"
+"""On jobs of one submission, and on the machines that are rented for them: what they cost together
+is added up by it. `a1b2` is that of all jobs of a run, `a1b2.3` of one of them."""
 
 SCHEDULE: Final = "trainway.dev/schedule"
 SCHEDULED_AT: Final = "trainway.dev/scheduled-at"

@@ -10,11 +10,12 @@ from enum import StrEnum
 
 from trainway.catalog.offer import Offer
 from trainway.catalog.reservations import Reservation
+from trainway.errors import NotFoundError
 from trainway.optimizer import egress
 from trainway.optimizer.candidates import SAME, candidates, of_all_nodes
 from trainway.optimizer.finish import earliest
 from trainway.optimizer.labelling import Edge, Place, cheapest
-from trainway.optimizer.regions import HOME
+from trainway.optimizer.regions import HOME, part_of_the_world
 from trainway.optimizer.request import Request, TaskRequest
 from trainway.optimizer.search import RegionOffer, Search
 
@@ -78,14 +79,20 @@ def plan(
     *,
     objective: Objective = Objective.COST,
     near: str = HOME,
+    is_group: bool = False,
 ) -> Plan:
-    """The best offers for all tasks; NotFoundError names the first task that can have none."""
-    has_data = any(task.output_gb or task.inputs for task in tasks)
-    found = [candidates(search, task, near, all_regions=has_data) for task in tasks]
+    """The best offers for all tasks; NotFoundError names the first task that can have none.
+
+    The tasks of a job group run side by side and talk to each other, so they are in one region.
+    """
+    differs = is_group or any(task.output_gb or task.inputs for task in tasks)
+    found = [candidates(search, task, near, all_regions=differs) for task in tasks]
     regions = [each.regions for each in found]
     costs = [_costs(task, offers) for task, offers in zip(tasks, regions, strict=True)]
     edges = _edges(tasks, after, regions)
-    if objective is Objective.TIME:
+    if is_group:
+        places = [_together(costs, near)] * len(tasks)
+    elif objective is Objective.TIME:
         hours = [task.hours for task in tasks]
         places = earliest(costs, hours, _order(tasks, after), _on_the_way(tasks, after))
     else:
@@ -103,6 +110,24 @@ def plan(
     spent = sum(edge.cost(places[edge.source], places[edge.target]) for edge in edges)
     spent += sum(_input_cost(task, place) for task, place in zip(tasks, places, strict=True))
     return Plan(choices, round(spent, SAME))
+
+
+def _together(costs: Sequence[Mapping[Place, float]], near: str) -> Place:
+    """Where all tasks can be, and cost least together; ties as between offers of one task."""
+    common = set(costs[0]).intersection(*costs[1:])
+    if not common:
+        raise NotFoundError(
+            "no region has machines for all tasks of the job group, which run side by side",
+            hint="trainway optimize with each task in a file of its own shows where it can be",
+        )
+    return min(common, key=lambda place: _rank(place, costs, near))
+
+
+def _rank(
+    place: Place, costs: Sequence[Mapping[Place, float]], near: str
+) -> tuple[float, bool, str, str]:
+    cost = round(sum(each[place] for each in costs), SAME)
+    return cost, part_of_the_world(place[1]) != near, *place
 
 
 def _costs(task: TaskRequest, regions: Mapping[Place, RegionOffer]) -> dict[Place, float]:

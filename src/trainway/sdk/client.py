@@ -108,6 +108,7 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         deadline: datetime | None = None,
         work: float | None = None,
         max_cost: float | None = None,
+        max_cost_each: float | None = None,
         use_spot: bool = False,
         oversubscribe: bool = False,
         image: str | None = None,
@@ -150,8 +151,9 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         `labels={"team": "nlp"}` `jobs` finds it. With `metrics_from_logs`, True or a regular
         expression, what rank 0 prints becomes metrics. A node that is silent for `hang_timeout`
         seconds is ended after its stacks were taken. After `recover_on_exit_codes` the job restarts
-        without counting. With `health_check`, True or "torch", its nodes are checked first. A job
-        that has cost `max_cost` dollars ends. On a cloud `use_spot` rents spot machines.
+        without counting. With `health_check`, True or "torch", its nodes are checked first. What
+        has cost `max_cost` dollars ends, of several jobs all together, and each of them when it has
+        cost `max_cost_each`. On a cloud `use_spot` rents spot machines.
 
         With `grid`, the values of each parameter, or `sweep`, a sweep file, it submits one job for
         each trial, at most `parallel` of them at a time, and gives the Run. A function gets the
@@ -184,6 +186,7 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
             deadline=deadline,
             work=work,
             max_cost=max_cost,
+            max_cost_each=max_cost_each,
             use_spot=use_spot,
             oversubscribe=oversubscribe,
             image=image,

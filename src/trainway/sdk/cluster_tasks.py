@@ -50,6 +50,8 @@ class TaskWishes:
     with_setup: bool = True
     packages: Sequence[str] = ()
     """The lines of a requirements file, for the environment of the task."""
+    machine: Mapping[str, str] = field(default_factory=dict)
+    """Further resources of a rented machine: `instance_type`, `image_id` and the like."""
 
     def fields(self) -> Json:
         """What they say of the task itself."""
@@ -62,7 +64,12 @@ class TaskWishes:
         gpus = self.gpus
         if gpus is not None and _NUMBER.fullmatch(gpus):
             gpus = f"GPU:{gpus}" if float(gpus) else None
-        found = {"cpus": self.cpus, "memory": self.memory, "accelerators": gpus}
+        found = {
+            "cpus": self.cpus,
+            "memory": self.memory,
+            "accelerators": gpus,
+            **self.machine,
+        }
         return {name: value for name, value in found.items() if value is not None}
 
 

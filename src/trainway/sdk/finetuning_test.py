@@ -65,9 +65,12 @@ def test_a_folder_for_the_result_is_a_setting(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("model", "said"),
-    [("/nowhere", "model: there is no folder or file '/nowhere'"), ("nowhere", "model: there is no folder or file 'nowhere'"),
-     ("ftp://a/b", "ftp")],
-)  # fmt: skip
+    [
+        ("/nowhere", "model: there is no folder or file '/nowhere'"),
+        ("nowhere", "model: there is no folder or file 'nowhere'"),
+        ("ftp://a/b", "ftp"),
+    ],
+)
 def test_a_model_that_is_nowhere_is_refused(model: str, said: str) -> None:
     with pytest.raises(TrainwayError, match=said):
         finetune_objects(FineTune(model, "org/data"), Wishes())

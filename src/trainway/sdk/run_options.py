@@ -68,6 +68,7 @@ class RunOptions:
     deadline: datetime | None = None
     work: float | None = None
     max_cost: float | None = None
+    max_cost_each: float | None = None
     use_spot: bool = False
 
     def waiting(self) -> Json:
@@ -100,6 +101,7 @@ class RunOptions:
             **({"notify": list(self.notify)} if self.notify else {}),
             **({"queue": self.queue} if self.queue else {}),
             **({} if self.max_cost is None else {"max_cost": self.max_cost}),
+            **({} if self.max_cost_each is None else {"max_cost_each": self.max_cost_each}),
             **({"use_spot": True} if self.use_spot else {}),
         }
 

@@ -135,7 +135,13 @@ class SubmitOptions(BaseModel):
         False, description="on a cloud: whether to rent spot machines, which it may take back"
     )
     max_cost: float | None = Field(
-        None, gt=0, le=1e9, description="how many dollars each job may cost before it is ended"
+        None,
+        gt=0,
+        le=1e9,
+        description="how many dollars it may cost before it is ended; of several jobs, together",
+    )
+    max_cost_each: float | None = Field(
+        None, gt=0, le=1e9, description="of several jobs: how many dollars each of them may cost"
     )
     search: Json | None = Field(
         None,

@@ -21,7 +21,8 @@ def command() -> None:
     """Limit what all jobs of a user or label cost in a month.
 
     When 80 % is spent, the targets of notifications are told; when all is, the jobs end with the
-    cause Budget and new ones are refused. trainway run --max-cost limits one job.
+    cause Budget and new ones are refused. trainway run --max-cost limits one job, or all jobs of
+    one run.
     """
 
 

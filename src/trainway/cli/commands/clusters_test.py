@@ -66,6 +66,28 @@ def test_launch_says_whose_a_cluster_is_and_what_it_may_cost(fake: FakeServer) -
     assert invoke("launch", "-d", "-c", "dev", "--max-cost", "0", "true").exit_code == 2
 
 
+def test_launch_names_the_machines_that_are_rented(fake: FakeServer) -> None:
+    words = (
+        "-t",
+        "p5.48xlarge",
+        "--image-id",
+        "ami-1",
+        "--disk-size",
+        "512",
+        "--disk-tier",
+        "high",
+    )
+    result = invoke("launch", "-d", "-c", "dev", "--infra", "aws", *words, "true")
+    assert result.exit_code == 0, result.stderr
+    (wanted,) = posted(fake, "/clusters")
+    assert wanted["resources"] == {
+        "instance_type": "p5.48xlarge",
+        "image_id": "ami-1",
+        "disk_size": "512",
+        "disk_tier": "high",
+    }
+
+
 def test_launch_makes_a_cluster_as_the_task_wants_it(fake: FakeServer) -> None:
     result = invoke("launch", "-d", "-c", "dev", "task.yaml", "-i", "10", "--down")
     assert (result.exit_code, result.stdout) == (0, "dev 1\n")
@@ -251,7 +273,7 @@ def test_clusters_are_stopped_started_and_given_back(fake: FakeServer) -> None:
     assert fake.clusters.items["other"]["spec"]["autostop"] is None
     assert invoke("autostop", "other", "--cancel", "-i", "1").exit_code == 2
     assert invoke("down", "other", "-y", "-p").stdout == "other is down\n"
-    assert invoke("down", "-a", "-y").exit_code == 0
+    assert invoke("down", "-u", "-y").exit_code == 0, "as SkyPilot's users may type it"
     assert fake.clusters.items == {}
     assert invoke("down", "-a", "-y").stderr == "there are no clusters\n"
 

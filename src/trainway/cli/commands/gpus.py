@@ -38,7 +38,9 @@ def command() -> None:
 
 
 def _cloud_option(function: Any) -> Any:
-    return click.option("--cloud", metavar="CLOUD", help="Only offers of this cloud.")(function)
+    return click.option(
+        "--cloud", "--infra", "cloud", metavar="CLOUD", help="Only offers of this cloud."
+    )(function)
 
 
 @command.command("list", help=_LIST)

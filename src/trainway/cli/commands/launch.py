@@ -12,6 +12,7 @@ from trainway.cli.cluster_options import (
     WordsCommand,
     idle_option,
     infra_option,
+    machine_group,
     task_group,
     task_wishes,
     yes_option,
@@ -59,6 +60,7 @@ error, 2 wrong usage, 3 something was not found.
 )  # fmt: skip
 @infra_option
 @task_group
+@machine_group
 @click.option(
     "-d", "--detach-run", "detach", is_flag=True, help="Only submit the job, and print its number."
 )

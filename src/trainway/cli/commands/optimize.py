@@ -7,7 +7,7 @@ import click
 from trainway.api.task import task_object
 from trainway.api.task.infra import Infra, parse
 from trainway.api.task.pipeline import dependencies, titles
-from trainway.api.task.task_file import TaskFile
+from trainway.api.task.task_file import PARALLEL, TaskFile
 from trainway.cli.catalog_reading import user_catalog
 from trainway.cli.job_options import output_option
 from trainway.cli.optimizer_text import as_json, as_table
@@ -32,8 +32,8 @@ trainway optimize task.yaml -o json
 
 Every instance type, region and zone of the catalog that fits is considered. A pipeline is
 optimised as a whole, with what it costs to bring data from one region to another (`outputs` of a
-task). Own machines stand beside them where config.yaml has prices. Nothing is launched, and clouds
-that Trainway cannot launch on are considered too.
+task); the tasks of a job group are in one region. Own machines stand beside them where config.yaml
+has prices. Nothing is launched, and clouds that Trainway cannot launch on are considered too.
 
 Of equal prices a region near you counts (--near), then the cloud and region that come first in the
 alphabet. TRAINWAY_CATALOG names a folder of catalog files, one CLOUD.csv or CLOUD.csv.gz each.
@@ -73,19 +73,25 @@ def command(
         _at(task_request(title, task), places)
         for title, task in zip(titles(tasks.tasks), tasks.tasks, strict=True)
     ]
-    after = {} if tasks.execution == "parallel" else dependencies(tasks.tasks)
+    is_group = tasks.execution == PARALLEL and len(requests) > 1
+    after = {} if is_group else dependencies(tasks.tasks)
     with user_catalog() as catalog:
         search = Search(catalog, allowing(allow), reservations=user_reservations())
         prices = user_prices()
         own = [own_offers(each.requests, prices) for each in requests]
         try:
-            found = plan(search, requests, after, objective=Objective(minimize), near=near)
+            found = plan(
+                *(search, requests, after),
+                objective=Objective(minimize),
+                near=near,
+                is_group=is_group,
+            )
         except NotFoundError as error:
             raise _with_own(error, own) from None
         if output == "json":
             echo(to_json(as_json(found, own)))
         else:
-            _show(found, requests, search, own)
+            _show(found, requests, search, own, is_group=is_group)
     return 0
 
 
@@ -128,12 +134,24 @@ def _with_own(error: NotFoundError, own: list[list[OwnOffer]]) -> NotFoundError:
 
 
 def _show(
-    found: Plan, requests: list[TaskRequest], search: Search, own: list[list[OwnOffer]]
+    found: Plan,
+    requests: list[TaskRequest],
+    search: Search,
+    own: list[list[OwnOffer]],
+    *,
+    is_group: bool,
 ) -> None:
     for choice, task, ours in zip(found.choices, requests, own, strict=True):
         title = f"Task {choice.name}. " if len(requests) > 1 else ""
         echo(title + as_table(choice, task, search, ours))
-    if len(requests) > 1:
+    if is_group:
+        offer = found.choices[0].offer
+        echo_line(
+            f"All tasks together: ${found.hourly_price:.2f} an hour, in"
+            f" {offer.machine.cloud} ({offer.region}). They run side by side, so they are in one"
+            " region."
+        )
+    elif len(requests) > 1:
         echo_line(
             f"All tasks together: ${found.total_cost:.2f} if each takes an hour, of which data"
             f" between regions ${found.egress_cost:.2f}."

@@ -214,3 +214,30 @@ def test_what_was_reserved_costs_nothing_and_is_marked(tmp_path: Path) -> None:
     assert wrong.exit_code == 1
     assert "clouds.aws.reservations" in wrong.output
     assert "must say what it is" in wrong.output
+
+
+GROUP = """\
+name: g
+execution: parallel
+---
+{name: trainer, num_nodes: 2, resources: {accelerators: 'A100:8'}, run: a}
+---
+{name: replay, resources: {cpus: 8}, run: b}
+"""
+
+
+def test_a_job_group_is_in_one_region_and_has_a_price_together() -> None:
+    Path("group.yaml").write_text(GROUP)
+    chosen = json.loads(invoke("optimize", "group.yaml", "-o", "json").stdout)
+    places = [each["chosen"]["cloud"] + "/" + each["chosen"]["region"] for each in chosen["tasks"]]
+    assert places == ["aws/us-east-1"] * 2, "though A100s are cheaper where there are no others"
+    assert chosen["hourly_price"] == 40.4
+    said = "All tasks together: $40.40 an hour, in aws (us-east-1). They run side by side"
+    assert said in invoke("optimize", "group.yaml").stderr
+    Path("group.yaml").write_text(GROUP.replace("cpus: 8", "infra: aws/us-west-2, cpus: 8"))
+    result = invoke("optimize", "group.yaml")
+    assert (result.exit_code, "no offer of the catalog fits" in result.stderr) == (3, True)
+    Path("group.yaml").write_text(GROUP.replace("8'}", "8', infra: lambda}"))
+    result = invoke("optimize", "group.yaml")
+    assert result.exit_code == 3
+    assert "no region has machines for all tasks of the job group" in result.stderr

@@ -6,7 +6,7 @@ import click
 
 from trainway.cli.checkpoint_option import checkpoint_option
 from trainway.cli.connection import connect
-from trainway.cli.cost_option import max_cost_option
+from trainway.cli.cost_option import cost_options
 from trainway.cli.deadline_option import (
     check_deadline,
     deadline_option,
@@ -110,7 +110,7 @@ best trial, otherwise 4.
     metavar="URI",
     help="Where the output goes when the job has succeeded, such as s3://bucket/run.",
 )
-@max_cost_option
+@cost_options
 @notify_option
 @metrics_option
 @hang_option

@@ -58,6 +58,14 @@ def test_the_type_of_gpus_goes_to_a_cloud_as_an_annotation(fake: FakeServer) -> 
     assert "'nvidia.com/gpu': '8'" in str(job)
 
 
+def test_several_jobs_have_a_limit_together_and_one_for_each(fake: FakeServer) -> None:
+    limits = ("--max-cost", "50", "--max-cost-each", "30")
+    result = invoke("-d", *limits, "--num-jobs", "2", "--", "true")
+    assert (result.exit_code, result.stderr) == (0, "")
+    _, options = sent(fake)
+    assert (options["max_cost"], options["max_cost_each"]) == (50.0, 30.0)
+
+
 def test_a_script_goes_to_pods_with_its_modules(fake: FakeServer) -> None:
     Path("train.py").write_text("import helper")
     Path("helper.py").write_text("")

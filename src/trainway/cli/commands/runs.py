@@ -16,7 +16,7 @@ from trainway.cli.job_text import painter, utc_now
 from trainway.cli.log_text import LogText, batches
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.pipeline_text import run_table
-from trainway.cli.run_text import HEADER, best_line, row, summary, waiting_line
+from trainway.cli.run_text import HEADER, best_line, cost_line, row, summary, waiting_line
 from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.phases import remains
@@ -86,7 +86,7 @@ def show(ref: str, output: str) -> None:
         header, rows = run_table(run, run["jobs"], utc_now())
         paint = painter(colourful=is_colourful(sys.stdout))
         lines = [summary(run), *([best_line(run)] if run.get("search") else [])]
-        lines += filter(None, [waiting_line(run)])
+        lines += filter(None, [cost_line(run, utc_now()), waiting_line(run)])
         echo("\n".join([*lines, "", Columns(header, paint).table(rows)]))
 
 

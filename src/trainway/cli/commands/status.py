@@ -3,7 +3,7 @@
 import click
 
 from trainway.cli.cluster_connection import chosen, connect
-from trainway.cli.cluster_options import clusters_argument
+from trainway.cli.cluster_options import clusters_argument, every_option
 from trainway.cli.cluster_text import CLUSTERS, cluster_row
 from trainway.cli.columns import Columns
 from trainway.cli.cost_text import money, spent
@@ -17,14 +17,15 @@ from trainway.errors import ConflictError, UsageError
 @clusters_argument
 @output_option(("table", "json"))
 @click.option("--ip", is_flag=True, help="Print only the address of the first node of the cluster.")
+@every_option("clusters, as without names")
 @click.option("-r", "--refresh", is_flag=True, help="Ask for the current state first.")
-def command(clusters: tuple[str, ...], output: str, ip: bool, refresh: bool) -> None:
+def command(clusters: tuple[str, ...], output: str, ip: bool, every: bool, refresh: bool) -> None:
     """Show clusters.
 
     Their status is INIT while they wait for their nodes, UP, AUTOSTOPPING or STOPPED.
     """
     rest = connect()
-    found = chosen(rest, clusters, every=not clusters, refresh=refresh)
+    found = chosen(rest, clusters, every=every or not clusters, refresh=refresh)
     if ip:
         if len(found) != 1:
             raise UsageError(

@@ -8,6 +8,7 @@ from trainway.cli.commands.run import carry_out, wait
 from trainway.cli.commands.run import command as run
 from trainway.cli.completions import complete_runs
 from trainway.cli.connection import connect
+from trainway.cli.cost_option import cost_options
 from trainway.cli.job_options import given_label_option
 from trainway.cli.metrics_option import metrics_option
 from trainway.cli.notify_option import notify_option
@@ -75,6 +76,7 @@ found.
 @queue_option
 @infra_option("Where to run; trainway doctor lists the places.")
 @slurm_option
+@cost_options
 @notify_option
 @metrics_option
 @click.option(

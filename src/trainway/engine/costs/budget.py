@@ -54,18 +54,22 @@ def money(amount: Decimal) -> str:
 
 @dataclass(frozen=True)
 class JobBudget:
-    """What one job, or one cluster, may cost in all."""
+    """What one job, all jobs of a run, or one cluster may cost in all."""
 
     limit: Decimal
     warned: str = ""
     """When somebody was told that little is left; empty: nobody was."""
     ended: str = ""
-    """When it was told that a cluster is taken down; of jobs, their phase says it."""
+    """When it was told that a cluster is taken down, or a run ended; of jobs, their phase says
+    it."""
+    account: str = ""
+    """Of a run: what its jobs are charged to."""
 
     def text(self) -> str:
         """For the column `budget`."""
         told = {"limit": str(self.limit), "warned": self.warned}
-        return json.dumps(told | ({"ended": self.ended} if self.ended else {}))
+        more = {"ended": self.ended, "account": self.account}
+        return json.dumps(told | {name: value for name, value in more.items() if value})
 
     @classmethod
     def of(cls, text: str | None) -> "JobBudget | None":
@@ -73,7 +77,8 @@ class JobBudget:
         if not text:
             return None
         data = json.loads(text)
-        return cls(Decimal(data["limit"]), data["warned"], data.get("ended", ""))
+        more = (data.get(name, "") for name in ("ended", "account"))
+        return cls(Decimal(data["limit"]), data["warned"], *more)
 
     def view(self) -> Json:
         """As the API shows it."""

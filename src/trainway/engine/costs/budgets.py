@@ -7,7 +7,7 @@ killed at any moment is followed by one that does the rest, and nothing twice.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -15,8 +15,9 @@ from functools import partial
 from typing import Final
 
 from trainway.engine.background import Background
+from trainway.engine.costs.account import root_of
+from trainway.engine.costs.accounts import Accounts, Charge, job_pieces
 from trainway.engine.costs.budget import (
-    EXCEEDED,
     WARNING,
     Budget,
     JobBudget,
@@ -26,19 +27,19 @@ from trainway.engine.costs.budget import (
     standing,
 )
 from trainway.engine.costs.cluster_budgets import ClusterBudgets, SpendingClusters, Tell
-from trainway.engine.costs.cost import Piece, pieces, total
+from trainway.engine.costs.cost import Piece, total
 from trainway.engine.costs.rate import rates_of
+from trainway.engine.costs.run_budgets import RunBudgets, ended
 from trainway.engine.costs.spent_job import MonthlySum, SpentJob
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
-from trainway.engine.observation import RUNS
-from trainway.engine.phases import Phase
 from trainway.engine.queues.months import month_of, month_start
 from trainway.engine.record import Event, JobRecord
+from trainway.engine.run.record import RunRecord
 from trainway.engine.stored_job import Change
 from trainway.engine.times import time_text
-from trainway.engine.wishes import BUDGET, ENDING
 from trainway.errors import ConflictError, DatabaseError, NotFoundError
+from trainway.jobset.labels import ACCOUNT
 from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
@@ -66,6 +67,10 @@ class Budgets:
         self._live = live
         self._tell = tell
         self._clusters = ClusterBudgets(clock, clusters, tell, self._end_jobs_of)
+        self.accounts = Accounts(ledger, clock, live, clusters)
+        self._runs = RunBudgets(ledger, live, lambda: time_text(clock()), tell)
+        self._charges: Mapping[str, Charge] = {}
+        """How accounts stood at the last look."""
         self._budgets: dict[str, Budget] = {}
         self._ended = MonthlySum()
         self._news = asyncio.Event()
@@ -77,6 +82,7 @@ class Budgets:
     async def start(self) -> None:
         """Take up what an earlier server knew, and do what it did not come to do."""
         await self._read()
+        await self._runs.start()
         self._ledger.observers.append(self)
         self._ledger.forgotten.append(self._cluster_gone)
         if self._budgets:
@@ -93,6 +99,7 @@ class Budgets:
     def _cluster_gone(self, spent: SpentJob) -> None:
         """One that is forgotten is stored with what it had cost."""
         self._ended.add(spent.job_id, spent.label_map, spent.pieces, self._clock())
+        self.accounts.note(spent.job_id, spent.label_map, spent.pieces)
 
     def created(self, record: JobRecord) -> None:
         """A new job costs nothing yet."""
@@ -100,14 +107,23 @@ class Budgets:
     def changed(self, before: JobRecord, after: JobRecord) -> None:
         """A job that has ended costs nothing more; one that has begun may spend a budget."""
         if after.is_over and not before.is_over and after.rates:
-            self._ended.add(after.id, after.label_map, self._pieces(after), self._clock())
+            self._over(after)
         if after.rates != before.rates:
             self._news.set()
 
     def gone(self, record: JobRecord) -> None:
         """One that is forgotten while it runs is stored with what it had cost."""
         if record.rates:
-            self._ended.add(record.id, record.label_map, self._pieces(record), self._clock())
+            self._over(record)
+
+    def _over(self, record: JobRecord) -> None:
+        self._ended.add(record.id, record.label_map, self._pieces(record), self._clock())
+        self.accounts.note(record.id, record.label_map, self._pieces(record))
+
+    def took_up(self, run: RunRecord | None) -> None:
+        """There are new jobs, which may be of a run."""
+        self._runs.add(run)
+        self._news.set()
 
     # What people do.
 
@@ -144,6 +160,7 @@ class Budgets:
 
     def admit(self, labels: Mapping[str, str]) -> None:
         """Refuse a new job for which no money is left."""
+        self._runs.admit(labels)
         month = month_of(self._clock().timestamp())
         for budget in self._budgets.values():
             if budget.covers(labels) and budget.spent_up == month:
@@ -173,10 +190,23 @@ class Budgets:
                 await self._read()
             for budget in list(self._budgets.values()):
                 pause = min(pause, await self._look_at(budget))
-        for live in list(self._live.values()):
-            if live.record.budget and not live.record.is_over:
-                pause = min(pause, await self._look_at_job(live))
+            limited = [
+                live
+                for live in self._live.values()
+                if live.record.budget and not live.record.is_over
+            ]
+            await self._add_accounts_up(limited)
+            pause = min(pause, _seconds(await self._runs.look(self._charges)))
+        for live in limited:
+            pause = min(pause, await self._look_at_job(live))
         return min(pause, _seconds(await self._clusters.look()))
+
+    async def _add_accounts_up(self, limited: Sequence[LiveJob]) -> None:
+        """How the accounts stand of jobs and runs that have a budget."""
+        await self._runs.refresh()
+        own = {live.record.label_map.get(ACCOUNT, "") for live in limited}
+        await self.accounts.follow({*map(root_of, own), *self._runs.accounts} - {""})
+        self._charges = self.accounts.now()
 
     async def _look_at(self, budget: Budget) -> float:
         month = month_of(self._clock().timestamp())
@@ -187,7 +217,7 @@ class Budgets:
         if after.spent_up == month:
             why = f"{budget.told(spent)}, so it was ended"
             for live in self._covered(budget):
-                await live.insist(partial(_ended, live, why))
+                await live.insist(partial(ended, live, why))
             self._clusters.end(budget, why)
         rates = (rates_of(live.record.rates) for live in self._covered(budget))
         hourly = sum(
@@ -211,26 +241,34 @@ class Budgets:
 
     async def _look_at_job(self, live: LiveJob) -> float:
         await live.insist(partial(self._due, live))
-        budget, rates = JobBudget.of(live.record.budget), rates_of(live.record.rates)
-        if budget is None or not rates or live.record.is_over:
+        budget, charge = JobBudget.of(live.record.budget), self._charge(live)
+        if budget is None or live.record.is_over:
             return _LONGEST_S
-        spent = total(self._pieces(live.record, live.observation.runs)).spent
-        return _seconds(hours_left(spent, budget.limit, rates[-1].hourly))
+        return _seconds(hours_left(charge.spent, budget.limit, charge.hourly))
 
     def _due(self, live: LiveJob) -> Change | None:
         """What the budget of one job changes now."""
         budget = JobBudget.of(live.record.budget)
         if budget is None:
             return None
-        spent = total(self._pieces(live.record, live.observation.runs)).spent
+        spent = self._charge(live).spent
         found = standing(spent, budget.limit)
         said = f"it has cost {money(spent)} of {money(budget.limit)}"
         if found is Standing.SPENT:
-            return _ended(live, f"{said}, which is all that it may")
+            return ended(live, f"{said}, which is all that it may")
         if found is Standing.NEAR and not budget.warned:
             column = JobBudget(budget.limit, live.now()).text()
             return Change({"budget": column}, [live.event(WARNING, said, kind="Warning")])
         return None
+
+    def _charge(self, live: LiveJob) -> Charge:
+        """What a job has cost, with the machines that are rented for it."""
+        account = live.record.label_map.get(ACCOUNT, "")
+        if account:
+            return self._charges.get(account, Charge())
+        rates = rates_of(live.record.rates)
+        cost = total(self._pieces(live.record, live.observation.runs))
+        return Charge(cost, rates[-1].hourly if rates else Decimal(0))
 
     async def _watch(self) -> None:
         while True:
@@ -271,30 +309,17 @@ class Budgets:
         """End all jobs of a cluster that is to go, and wait for them."""
         jobs = [live for live in self._live.values() if live.record.backend == backend]
         for live in jobs:
-            await live.insist(partial(_ended, live, why))
+            await live.insist(partial(ended, live, why))
         await asyncio.gather(*(live.over.wait() for live in jobs))
 
     def _covered(self, budget: Budget) -> list[LiveJob]:
         return [live for live in self._live.values() if budget.covers(live.record.label_map)]
 
     def _pieces(self, record: JobRecord, runs: Iterable[Json] | None = None) -> list[Piece]:
-        until = record.finished or time_text(self._clock())
-        known = record.observed_data.get(RUNS) or [] if runs is None else list(runs)
-        return pieces(rates_of(record.rates), known, until)
+        return job_pieces(record, self._clock(), runs)
 
     def _view(self, budget: Budget) -> Json:
         return budget.view(month_of(self._clock().timestamp()), self.spent(budget))
-
-
-def _ended(live: LiveJob, why: str) -> Change | None:
-    """A job is to end for want of money; None: it does already."""
-    record = live.record
-    if record.is_over or record.wanted in ENDING:
-        return None
-    if not live.has_begun:
-        return live.ending(Phase.FAILED, EXCEEDED, why)
-    columns = {"wanted": BUDGET, "phase": Phase.STOPPING, "reason": EXCEEDED, "message": why}
-    return Change(columns, [live.event(EXCEEDED, why, kind="Warning")])
 
 
 def _seconds(hours: Decimal | None) -> float:

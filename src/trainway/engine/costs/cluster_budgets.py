@@ -89,7 +89,7 @@ class ClusterBudgets:
 
     def hourly(self, budget: Budget) -> Decimal:
         """What an hour of them costs now."""
-        return sum((_hourly(record) for record in self._covered(budget)), start=Decimal(0))
+        return sum((hourly_of(record) for record in self._covered(budget)), start=Decimal(0))
 
     def end(self, budget: Budget, why: str) -> None:
         """Take down all that spend a budget of which nothing is left."""
@@ -118,7 +118,7 @@ class ClusterBudgets:
             self._end(record, said)
         elif found is Standing.NEAR and not budget.warned:
             await self._note(record, replace(budget, warned=now), said)
-        return hours_left(spent, budget.limit, _hourly(record))
+        return hours_left(spent, budget.limit, hourly_of(record))
 
     async def _note(self, record: ClusterRecord, after: JobBudget, said: str) -> None:
         log.warning("%s", said)
@@ -151,7 +151,7 @@ class ClusterBudgets:
         return total(pieces(rates_of(record.rates), runs_of(record), until), begin).spent
 
 
-def _hourly(record: ClusterRecord) -> Decimal:
+def hourly_of(record: ClusterRecord) -> Decimal:
     """What one costs now: rented machines all the time, own ones while they are up."""
     rates, runs = rates_of(record.rates), runs_of(record)
     if not rates or not (rates[-1].is_rented or (runs and "end" not in runs[-1])):

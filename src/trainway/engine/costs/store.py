@@ -5,7 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, Engine, delete, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Update,
+    and_,
+    delete,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from trainway.engine import event_log
 from trainway.engine.costs.budget import Budget
@@ -15,8 +26,10 @@ from trainway.engine.notify import outbox
 from trainway.engine.notify.outbox import NewNotice
 from trainway.engine.observation import RUNS
 from trainway.engine.record import Event
-from trainway.engine.tables import BUDGETS, JOBS, SPENT
+from trainway.engine.tables import BUDGETS, JOBS, LABELS, SPENT
+from trainway.engine.tables import RUNS as RUN_ROWS
 from trainway.engine.times import time_text
+from trainway.jobset.labels import ACCOUNT
 
 _KEPT = ("name", "backend", "labels", "demand", "rates", "finished")
 
@@ -36,14 +49,26 @@ class CostStore:
 
     def ended(self, since: str) -> list[SpentJob]:
         """Jobs that cost something and have ended since a time, deleted ones among them."""
+        there = (JOBS.c.rates.is_not(None), JOBS.c.finished >= since)
+        return self._over(SPENT.c.finished >= since, and_(*there))
+
+    def charged(self, account: str) -> list[SpentJob]:
+        """Jobs and clusters that are over, or gone, and may be charged to an account of a run.
+
+        Some may not be: what their labels say tells.
+        """
+        parts = or_(LABELS.c.value == account, LABELS.c.value.startswith(f"{account}."))
+        ids = select(LABELS.c.job_id).where(LABELS.c.key == ACCOUNT, parts)
+        there = (JOBS.c.rates.is_not(None), JOBS.c.finished != "", JOBS.c.id.in_(ids))
+        return self._over(SPENT.c.labels.contains(f'"{account}', autoescape=True), and_(*there))
+
+    def _over(self, gone: ColumnElement[bool], there: ColumnElement[bool]) -> list[SpentJob]:
+        """What was deleted, and what is over and still there."""
         columns = [SPENT.c[each.name] for each in fields(SpentJob)]
-        query = select(*columns).where(SPENT.c.finished >= since)
-        names = ("id", *_KEPT, "observed")
-        there = select(*(JOBS.c[name] for name in names))
-        there = there.where(JOBS.c.rates.is_not(None), JOBS.c.finished >= since)
+        jobs = select(*(JOBS.c[name] for name in ("id", *_KEPT, "observed"))).where(there)
         with self._engine.connect() as connection:
-            found = [SpentJob(*row) for row in connection.execute(query)]
-            for row in connection.execute(there).mappings():
+            found = [SpentJob(*row) for row in connection.execute(select(*columns).where(gone))]
+            for row in connection.execute(jobs).mappings():
                 kept = {name: row[name] for name in _KEPT}
                 found.append(SpentJob(job_id=row["id"], runs=_runs(row["observed"]), **kept))
         return found
@@ -66,18 +91,34 @@ class CostStore:
     ) -> None:
         """Write how a budget stands together with what is told of it, of jobs too, or nothing."""
         state = {"warned": budget.warned, "spent_up": budget.spent_up}
-        with transaction(self._engine) as connection:
-            query = update(BUDGETS).where(BUDGETS.c.name == budget.name).values(state)
-            if connection.execute(query).rowcount:
-                outbox.append(connection, "", notices)
-                known = select(JOBS.c.id).where(JOBS.c.id.in_(list(events)))
-                for job_id in list(connection.execute(known).scalars()):
-                    event_log.append(connection, job_id, [events[job_id]])
+        _note(
+            *(self._engine, update(BUDGETS).where(BUDGETS.c.name == budget.name).values(state)),
+            *(notices, events),
+        )
+
+    def note_run_budget(
+        self, run_id: str, budget: str, notices: Sequence[NewNotice], events: Mapping[str, Event]
+    ) -> None:
+        """The same of the budget of a run."""
+        query = update(RUN_ROWS).where(RUN_ROWS.c.id == run_id).values(budget=budget)
+        _note(self._engine, query, notices, events)
 
     def delete_budget(self, name: str) -> None:
         """Forget a budget."""
         with transaction(self._engine) as connection:
             connection.execute(delete(BUDGETS).where(BUDGETS.c.name == name))
+
+
+def _note(
+    engine: Engine, query: Update, notices: Sequence[NewNotice], events: Mapping[str, Event]
+) -> None:
+    """Write how a budget stands, and what is told of it, if it is still there."""
+    with transaction(engine) as connection:
+        if connection.execute(query).rowcount:
+            outbox.append(connection, "", notices)
+            known = select(JOBS.c.id).where(JOBS.c.id.in_(list(events)))
+            for job_id in list(connection.execute(known).scalars()):
+                event_log.append(connection, job_id, [events[job_id]])
 
 
 def keep_spent(connection: Connection, job_id: str) -> None:

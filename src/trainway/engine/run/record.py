@@ -27,6 +27,8 @@ class RunRecord:
     """What its trials are made of, as JSON; it may be large, and only who asks for it gets it."""
     pipeline: str | None = None
     """Its tasks and their order, as `engine.run.pipeline` writes them; None: it is no pipeline."""
+    budget: str | None = None
+    """How much all of its jobs may cost, as `costs.budget` has it; None: anything."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class NewRun:
     search: str | None = None
     template: str | None = None
     pipeline: str | None = None
+    budget: str | None = None
 
 
 def phase_of(counts: Mapping[str, int]) -> Phase:

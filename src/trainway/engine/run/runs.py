@@ -8,6 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from trainway.engine.admission import Admitted
+from trainway.engine.costs.account import (
+    anew,
+    charged,
+    new_account,
+    one_of_several,
+    part,
+    root_of,
+    run_budget,
+)
+from trainway.engine.costs.budget import JobBudget
+from trainway.engine.costs.run_budgets import refuse_spent
 from trainway.engine.idempotency import identified
 from trainway.engine.job_filter import Filter
 from trainway.engine.ledger import Ledger
@@ -24,7 +35,7 @@ from trainway.engine.submission import Submission, name_of, suffixed
 from trainway.engine.view import API_VERSION
 from trainway.engine.wishes import PRUNED
 from trainway.errors import ConflictError, NotFoundError
-from trainway.jobset.labels import TASK
+from trainway.jobset.labels import ACCOUNT, TASK
 from trainway.json_types import Json
 from trainway.optimization.decision import COMPLETE, decide
 from trainway.optimization.trial import best
@@ -89,19 +100,30 @@ class Runs:
 
     async def search(self, submission: Submission) -> tuple[list[Json], list[str]]:
         """Begin a search: its first trials, in short, and what its owner should know."""
-        submission = identified(submission)
+        submission = charged(identified(submission))
+        budget, account = run_budget(submission), submission.labels.get(ACCOUNT, "")
+        submission = one_of_several(submission)
         name = name_of(submission)
         search = Search.of(name, submission, suffixed(""))
         study = search.study(name)
         objects = list(submission.objects)
         trials = [
-            trial_submission(submission, study, suggestion, objects)
+            part(
+                trial_submission(submission, study, suggestion, objects),
+                *(account, str(suggestion.index)),
+            )
             for suggestion in decide(study, []).create
         ]
         keys = [replace(trial, key=rank_key(submission.key, rank)) for rank, trial in
                 enumerate(trials)]  # fmt: skip
         template = json.dumps(objects)
-        new = NewRun(name, study.parallel, size=study.size, search=search.text(), template=template)
+        new = NewRun(
+            *(name, study.parallel),
+            size=study.size,
+            search=search.text(),
+            template=template,
+            budget=budget,
+        )
         admitted = await self._around.admit(keys, new)
         run = await self._ledger.call(self._store.runs.get, admitted.records[0].run or "")
         if run.outcome is None:
@@ -114,6 +136,7 @@ class Runs:
         run = await self._ledger.call(self._store.runs.get, ref)
         if run.search is None:
             raise ConflictError(f"the run {run.name} is not a search")
+        refuse_spent(run)
         search = Search.stored(run.search)
         search = replace(search, trials=search.trials + more)
         if search.trials > MOST_TRIALS:
@@ -183,8 +206,13 @@ class Runs:
         if run.pipeline and len(jobs) < run.size:
             raise ConflictError(f"jobs of the pipeline {run.name} were deleted",
                                 hint="submit its file again")  # fmt: skip
-        again = [await self._around.again(job) for job in jobs]
-        new = NewRun(run.name, run.parallel, pipeline=run.pipeline)
+        is_charged = any(ACCOUNT in job.label_map for job in jobs)
+        account = new_account() if is_charged else ""
+        again = [
+            part(await self._around.again(job), account, str(rank)) for rank, job in enumerate(jobs)
+        ]
+        budget = anew(run.budget, account)
+        new = NewRun(run.name, run.parallel, pipeline=run.pipeline, budget=budget)
         admitted = await self._around.admit(again, new)
         run = await self._ledger.call(self._store.runs.get, admitted.records[0].run or "")
         return await self._rerun(run, [], admitted)
@@ -216,6 +244,7 @@ class Runs:
         self, run: RunRecord, all_jobs: Sequence[JobRecord], jobs: Sequence[JobRecord]
     ) -> Rerun:
         """Submit some of the jobs of a run again, each in its place."""
+        refuse_spent(run)
         kept = {name: job.id for name, job in _by_task(all_jobs).items()}
         again = [replace(_in_place(await self._around.again(job), job), kept=kept) for job in jobs]
         async with self._reopened(run):
@@ -270,8 +299,11 @@ class Runs:
         counts: dict[str, int] = {}
         for job in jobs:
             counts[job.phase] = counts.get(job.phase, 0) + 1
+        view = _view(run, counts, await self._found(run), self.searches.waiting(run))
+        account = root_of(jobs[0].label_map.get(ACCOUNT, "")) if jobs else ""
+        view["status"] |= {"usage": await self._ledger.charge(account)} if account else {}
         return {
-            **_view(run, counts, await self._found(run), self.searches.waiting(run)),
+            **view,
             "jobs": [self._around.reading.summary(job) for job in jobs],
         }
 
@@ -294,6 +326,8 @@ def _is_to_replace(job: JobRecord, phases: Collection[Phase]) -> bool:
 
 def _in_place(submission: Submission, job: JobRecord) -> Submission:
     """The submission of who takes the place of a job; the key lets a job be replaced once."""
+    account = root_of(job.label_map.get(ACCOUNT, ""))
+    submission = part(submission, account, f"after-{job.id}")
     return replace(submission, place=_place(job), key=f"replacement/{job.id}")
 
 
@@ -305,10 +339,13 @@ def rank_key(key: str, rank: int) -> str:
 def _view(
     run: RunRecord, counts: dict[str, int], search: Mapping[str, Any], waiting: str | None
 ) -> Json:
-    phase, told = phase_of(counts), {}
+    phase: Phase = phase_of(counts)
+    told: Json = {}
     if run.search is not None:
         end = json.loads(run.outcome) if run.outcome else None
         told, phase = {"search": end, "waiting": waiting}, _search_phase(end)
+    if budget := JobBudget.of(run.budget):
+        told["budget"] = {**budget.view(), "ended": budget.ended or None}
     more: Json = {"search": dict(search)} if search else {}
     if run.pipeline:
         more["pipeline"] = {"tasks": Pipeline.stored(run.pipeline).view()}

@@ -14,6 +14,7 @@ from typing import Final
 
 from trainway.engine import wishing
 from trainway.engine.admission import Admitted
+from trainway.engine.costs.account import part, root_of
 from trainway.engine.job_filter import Filter
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
@@ -31,6 +32,7 @@ from trainway.engine.run.search import (
 )
 from trainway.engine.submission import Submission
 from trainway.errors import DatabaseError, TrainwayError, UnavailableError
+from trainway.jobset.labels import ACCOUNT
 from trainway.json_types import Json
 from trainway.optimization.decision import Decision, decide
 from trainway.optimization.pruning import Stop
@@ -209,7 +211,9 @@ class Searches:
         placeholders = Search.stored(run.search or "").placeholders
         for suggestion in due:
             base = replace(again, key=key_of(run, suggestion.index), placeholders=placeholders)
+            account = root_of(other.label_map.get(ACCOUNT, ""))
             submission = trial_submission(base, study, suggestion, template)
+            submission = part(submission, account, str(suggestion.index))
             await self._around.admit([submission], run)
 
     async def _finish(self, run: RunRecord, end: Json) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import fields
 from typing import Final
 
-from sqlalchemy import Connection, Engine, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Engine, and_, delete, func, insert, or_, select, update
 
 from trainway.engine.database import transaction
 from trainway.engine.phases import TERMINAL, Phase
@@ -122,6 +122,17 @@ class RunStore:
         running = select(JOBS.c.run).where(JOBS.c.phase.in_(unfinished), JOBS.c.run.is_not(None))
         is_limited = or_(RUNS.c.parallel.is_not(None), RUNS.c.pipeline.is_not(None))
         query = select(*_ALL).where(is_limited, RUNS.c.id.in_(running))
+        with self._engine.connect() as connection:
+            return [RunRecord(**row._asdict()) for row in connection.execute(query)]
+
+    def budgeted(self, ids: Collection[str] | None = None) -> list[RunRecord]:
+        """Runs with a budget: those with these ids, or those that are not over."""
+        unfinished = select(JOBS.c.run).where(
+            JOBS.c.phase.in_(sorted(set(Phase) - TERMINAL)), JOBS.c.run.is_not(None)
+        )
+        is_open = and_(RUNS.c.search.is_not(None), RUNS.c.outcome.is_(None))
+        wanted = or_(RUNS.c.id.in_(unfinished), is_open) if ids is None else RUNS.c.id.in_(ids)
+        query = select(*_ALL).where(RUNS.c.budget.is_not(None), wanted)
         with self._engine.connect() as connection:
             return [RunRecord(**row._asdict()) for row in connection.execute(query)]
 

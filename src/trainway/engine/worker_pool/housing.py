@@ -50,10 +50,12 @@ class Housing:
     async def house(self, submission: Submission, jobs: int = 1) -> AsyncIterator[Submission]:
         """A submission that is about to be stored; on a cloud, with a pool of its own.
 
-        What gets its machines later (`admit`) is left as it is.
+        What gets its machines later (`admit`) is left as it is. So do jobs of which each has a
+        limit of its own, since nobody can tell what each of several costs that share machines.
         """
+        is_apart = submission.is_run and submission.max_cost_each is not None
         is_later = submission.pipeline or submission.search is not None or submission.prefer
-        if is_later or not family_of(submission.backend).rents:
+        if is_apart or is_later or not family_of(submission.backend).rents:
             yield submission
             return
         name = pool_name(submission.key or self.ids.new())

@@ -50,7 +50,6 @@ def pool_for(submission: Submission, name: str, jobs: int, machines: Machines) -
             isolation=submission.isolation,
             placeholders=submission.placeholders,
             queue=submission.queue,
-            max_cost=submission.max_cost,
         ),
         goes_with_jobs=True,
     )

@@ -82,8 +82,7 @@ def test_each_task_of_a_pipeline_rents_machines_and_gives_them_back(world: Cloud
         await end(world, ids["two"])
         await world.until_cluster(lambda: not world.engine.worker_pools.all())
         assert world.clouds.machines() == []
-        shown = await world.engine.reading.get(ids["two"])
-        assert shown["status"]["budget"]["limit"] == 50.0
+        assert (await world.engine.runs.get("p"))["status"]["budget"]["limit"] == 50.0
         assert "Placed" in await world.reasons(ids["two"])
 
         again = (await world.engine.runs.replace_from("p", "two")).jobs[0]["metadata"]["id"]

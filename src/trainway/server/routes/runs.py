@@ -41,6 +41,14 @@ class RunStatus(Shown):
         None,
         description="how a search ended: `type`, `reason` and `message`; null until then",
     )
+    budget: Json | None = Field(
+        None, description="all that it may cost: `limit`, and when it was `warned` and `ended`"
+    )
+    usage: Json | None = Field(
+        None,
+        description="of a run with a limit or with rented machines: what it has `cost` in all "
+        "until `costSince`, and `pricePerHour` that comes on top; not in a list of runs",
+    )
     waiting: str | None = Field(
         None, description="why a search cannot go on at the moment, such as a full disk"
     )
