@@ -85,12 +85,13 @@ class DriverLease:
     def __init__(self, directory: Directory, token: Token) -> None:
         self.directory = directory
         self.token = token
-        self._previous = Token()
+        self.previous = Token()
+        """The attempt that counted before this one; the lowest one where there was none."""
 
     def claim(self) -> None:
         """Make this the attempt that counts; StaleError where a newer one does."""
-        self._previous = self._read(TOKEN)
-        self._check(self._previous)
+        self.previous = self._read(TOKEN)
+        self._check(self.previous)
         self.directory.replace(TOKEN, str(self.token).encode(), durable=True)
 
     def wait_seconds(self) -> float:
@@ -98,7 +99,7 @@ class DriverLease:
 
         The file server's clock tells, which both drivers share.
         """
-        if self._previous == Token() or self._read(LEFT) == self._previous:
+        if self.previous == Token() or self._read(LEFT) == self.previous:
             return 0.0
         try:
             last = os.stat(HEARTBEAT, dir_fd=self.directory.fd).st_mtime

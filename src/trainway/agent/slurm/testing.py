@@ -89,8 +89,9 @@ import json, os, sys
 folder = os.environ["FAKE_SLURM"]
 name, words = os.path.basename(sys.argv[0]), sys.argv[1:]
 if "node" in words:
+    state = open(folder + "/state").read()
     for node in words[-1].split(","):
-        print(f"NodeName={node} NodeAddr=127.0.0.1 Port=1")
+        print(f"NodeName={node} NodeAddr=127.0.0.1 Port=1 State={state} ThreadsPerCore=1")
 elif "config" in words:
     print("SlurmctldTimeout        = 120 sec\\nSlurmdTimeout           = 300 sec")
 elif "job" in words:
@@ -127,6 +128,7 @@ class SlurmJob:
         (self.path / "plan.json").write_text(json.dumps({**base, **plan}))
         self._roles = [role["name"] for role in spec["spec"]["replicatedJobs"]]
         self.say_of_job("JobId=7 JobState=RUNNING PreemptTime=None")
+        self.say_of_nodes("ALLOCATED")
         programs = folder / "bin"
         programs.mkdir()
         for name, text in (("srun", SRUN), ("scontrol", OTHERS), ("scancel", OTHERS)):
@@ -196,6 +198,10 @@ class SlurmJob:
     def say_of_job(self, text: str) -> None:
         """What Slurm will say about the job."""
         (self._folder / "facts").write_text(text)
+
+    def say_of_nodes(self, state: str) -> None:
+        """What Slurm will say of each of the nodes."""
+        (self._folder / "state").write_text(state)
 
     def looks(self) -> int:
         """How often Slurm was asked about the job."""

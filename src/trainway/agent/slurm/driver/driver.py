@@ -21,6 +21,7 @@ from trainway.agent.slurm.driver.step_pods import StepPods
 from trainway.agent.slurm.fencing import BEAT_SECONDS, FENCE, TaskLiveness
 from trainway.agent.slurm.files.job_files import DRIVER
 from trainway.agent.slurm.job_facts import look
+from trainway.agent.slurm.taken_away import begun_anew
 from trainway.agent.supervisor.recovery import ALLOCATION_LOST, HOST_LOST, begun, why_unhealthy
 from trainway.agent.supervisor.remote_pod import is_disrupted
 from trainway.agent.supervisor.supervisor import Supervisor
@@ -84,8 +85,9 @@ class Driver:
         if ground.is_apart:
             self._go_apart(lease, ground, loop, commands)
         self._shutdown = Shutdown(
-            lease, loop, commands, self._links, lambda: self._supervisor.suspended
-        )
+            lease, loop, commands, self._links, lambda: self._supervisor.suspended,
+            {*ground.places.values()},
+        )  # fmt: skip
         self._ends = PodEnds(self._pods, self._links, lambda: self._is_leaving, self._carry_out)
         self._state = DriverState.RUNNING
         self._why_left = ""
@@ -145,9 +147,9 @@ class Driver:
     def _take_over(self) -> None:
         """Count as lost what an earlier attempt left, and run everything again."""
         left = [pod for pod in self._pods.inherited if not pod.terminal]
-        message = f"Slurm started the job again: this is attempt {self.token}"
+        reason, message = begun_anew(self._lease)
         if any(not pod.deleted for pod in left):
-            self._supervisor.restart(ALLOCATION_LOST, message)
+            self._supervisor.restart(reason, message)
         for pod in left:
             pod.lose(ALLOCATION_LOST, message)
 

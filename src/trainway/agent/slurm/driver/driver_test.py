@@ -177,9 +177,13 @@ def test_what_ended_while_nobody_listened_counts() -> None:
         assert len(steps(job)) == 1
 
 
-def test_an_allocation_that_is_taken_away() -> None:
+@pytest.mark.parametrize(
+    ("state", "reason"), [("ALLOCATED", "Preempted"), ("DOWN+NOT_RESPONDING", "AllocationLost")]
+)
+def test_an_allocation_that_is_taken_away(state: str, reason: str) -> None:
     with slurm_job(two(CHECKPOINTS)) as job:
         driver = begun(job, *BOTH)
+        job.say_of_nodes(state)
         driver.send_signal(signal.SIGTERM)
         job.until((job.path / "left").exists)
         assert job.log("node-0-0.main.0") == ["begun", "saved"]
@@ -192,6 +196,9 @@ def test_an_allocation_that_is_taken_away() -> None:
         assert job.find(type="end") is None
         assert job.run(restarts=1) == 0, job.said()
         assert restarts(job) == 1
+        events = [each for each in job.records() if each["type"] == "event"]
+        told = [each["reason"] for each in events if "attempt 7.1" in str(each["message"])]
+        assert told == [reason]
 
 
 def test_a_preemption_that_only_the_steps_are_told_of() -> None:

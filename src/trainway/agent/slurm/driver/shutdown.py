@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 
 from trainway.agent.slurm.job_facts import look
+from trainway.agent.slurm.taken_away import PREEMPTED, are_well, note_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from trainway.agent.base.event_loop import EventLoop
     from trainway.agent.slurm.commands import Commands, Result
@@ -38,13 +39,18 @@ class Shutdown:
         commands: Commands,
         links: NodeLinks | None,
         is_held: Callable[[], bool],
+        nodes: Collection[str],
     ) -> None:
-        """`is_held` tells whether the job is suspended, so that it may take any time."""
+        """`is_held` tells whether the job is suspended, so that it may take any time.
+
+        `nodes` are those of its pods.
+        """
         self._lease = lease
         self._loop = loop
         self._commands = commands
         self._links = links
         self._is_held = is_held
+        self._nodes = sorted(nodes)
         self._requeue = ""
 
     def deliver(self, done: Callable[[], None]) -> None:
@@ -77,6 +83,16 @@ class Shutdown:
         """
         self._requeue = requeue
         self._lease.leave()
+        if requeue or self._is_held():
+            self._look(PATIENCE)
+            return
+        words = ("scontrol", "--oneliner", "show", "node", ",".join(self._nodes))
+        self._commands.run(words, self._on_nodes)
+
+    def _on_nodes(self, result: Result) -> None:
+        """Tell the next attempt that it is not for its nodes that Slurm ends this one."""
+        if result.ok and are_well(result.stdout, len(self._nodes)):
+            note_end(self._lease.directory, PREEMPTED, self._lease.token)
         self._look(PATIENCE)
 
     def _look(self, looks: int) -> None:

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import signal
 
+from trainway.agent.slurm.fencing import Token
 from trainway.agent.slurm.files.job_files import CANCEL, RUN, SUSPEND
 from trainway.agent.slurm.job_facts import look
 from trainway.agent.slurm.relay.slurm_failure import is_busy, is_silent
+from trainway.agent.slurm.taken_away import note_end
+from trainway.agent.supervisor.recovery import AGENT_LOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,6 +66,8 @@ class LostDrivers:
             self._under_way.discard(job.id)
             self._pass_on(job, fields)
             return
+        token = Token.parse(f"{job.number}.{facts.restarts}")
+        note_end(job.files.directory, AGENT_LOST, token)
         words = ("scontrol", REQUEUE.get(job.files.wished, "requeue"), job.number)
         self._commands.run(words, lambda result: self._on_requeued(job, fields, result))
 

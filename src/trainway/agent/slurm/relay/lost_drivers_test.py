@@ -51,7 +51,7 @@ class Slurm:
     def run(self, argv: Any, done: Any) -> None:
         self.asked.append(tuple(argv))
         if "show" in argv:
-            shown = f"JobId=7 JobState=FAILED ExitCode={self.exit_code}".encode()
+            shown = f"JobId=7 JobState=FAILED Restarts=1 ExitCode={self.exit_code}".encode()
             done(Result(argv, 0, shown, b""))
         else:
             done(Result(argv, self.requeue[0], b"", self.requeue[1]))
@@ -104,6 +104,8 @@ def test_a_job_goes_on_if_its_driver_was_killed(case: Case, tmp_path: Path) -> N
     is_counted = case.goes_on and requeue in slurm.asked and not case.requeue[0]
     count = directory.read(COUNT).decode() if (tmp_path / COUNT).exists() else ""
     assert count == (str(int(case.lost or 0) + 1) if is_counted else case.lost)
+    noted = (tmp_path / "driver-lost").read_text() if (tmp_path / "driver-lost").exists() else ""
+    assert noted == ("7.1" if requeue in slurm.asked else ""), "for the next driver"
 
 
 def test_it_is_asked_for_once_while_slurm_has_not_answered(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from trainway.cli.cluster_options import every_option, yes_option
 from trainway.cli.completions import complete_refs, complete_worker_pools
 from trainway.cli.connection import connect
 from trainway.cli.output import echo, echo_line
+from trainway.errors import ConflictError, NotFoundError, TrainwayError
 from trainway.json_types import Json
 from trainway.sdk.managed_jobs import to_cancel
 from trainway.sdk.rest import Rest, is_terminal, phase
@@ -56,14 +57,24 @@ def cancel(
 
 
 def _cancel(rest: Rest, jobs: list[Json]) -> None:
-    """Ask for the end of all of them, and then tell of each when it is over."""
+    """Ask for the end of all of them, and then tell of each when it is over.
+
+    One that has ended meanwhile stops no other; the last error is raised in the end.
+    """
     asked: list[Json] = []
-    try:
-        asked.extend(rest.act(job["metadata"]["id"], "cancel") for job in jobs)
-    finally:
-        for job in asked:
-            ended = _ended(rest, job)
-            echo(f"{ended['metadata']['name']} {phase(ended).lower()}\n")
+    errors: list[TrainwayError] = []
+    for job in jobs:
+        try:
+            asked.append(rest.act(job["metadata"]["id"], "cancel"))
+        except (ConflictError, NotFoundError) as error:
+            errors.append(error)
+    for job in asked:
+        ended = _ended(rest, job)
+        echo(f"{ended['metadata']['name']} {phase(ended).lower()}\n")
+    for each in errors[:-1]:
+        echo_line(f"error: {each.message}")
+    if errors:
+        raise errors[-1]
 
 
 def _ended(rest: Rest, job: Json) -> Json:

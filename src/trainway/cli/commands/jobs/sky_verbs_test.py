@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from trainway.cli.app import app
+from trainway.errors import ConflictError
+from trainway.sdk.rest import Rest
 from trainway.sdk.testing import FakeServer
 
 
@@ -125,6 +127,24 @@ def test_jobs_are_cancelled_by_name_and_all_together(fake: FakeServer) -> None:
     assert invoke("cancel", "-a", "-y").stderr == "there is nothing to cancel\n"
     assert invoke("cancel").exit_code == 2
     assert invoke("cancel", "-n", "a").exit_code == 3
+
+
+def test_a_job_that_has_ended_meanwhile_stops_no_other(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        fake.add_job(name, "Running")
+    act = Rest.act
+
+    def asked(rest: Rest, ref: str, verb: str, **more: Any) -> Any:
+        if ref == "id0001":
+            raise ConflictError("b has already ended (succeeded) and cannot be cancelled")
+        return act(rest, ref, verb, **more)
+
+    monkeypatch.setattr(Rest, "act", asked)
+    result = invoke("cancel", "a", "b", "c")
+    assert (result.exit_code, result.stdout) == (1, "a cancelled\nc cancelled\n")
+    assert "b has already ended" in result.stderr
 
 
 def test_the_jobs_of_a_worker_pool_are_cancelled(fake: FakeServer) -> None:
