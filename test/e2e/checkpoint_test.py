@@ -146,7 +146,7 @@ def test_what_cannot_be_read_is_the_reason(
     user.run("jobs", "wait", job, code=4)
     status = user.json("jobs", "show", job)["status"]
     assert f"its checkpoint s3://{bucket.name}/run" in status["message"]
-    assert "is no manifest of checkpoints" in status["message"]
+    assert "is not a manifest of checkpoints" in status["message"]
 
 
 @pytest.mark.xdist_group("ssh")

@@ -112,7 +112,7 @@ def read_file(path: Path) -> Iterator[Row]:
             yield from rows(file, str(path))
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise UnreadableError(
-            f"{path} cannot be read: {error}", hint="Fetch the file anew, or remove it."
+            f"{path} cannot be read: {error}", hint="fetch the file again, or remove it"
         ) from error
 
 
@@ -122,8 +122,8 @@ def _fingerprint(files: Mapping[str, Path], *, is_whole: bool) -> str:
     for cloud, path in files.items():
         if not path.is_file():
             raise UnreadableError(
-                f"{path} is no file, or leads to none",
-                hint="Fetch the file anew, or remove it.",
+                f"{path} is not a file, or is a link to nothing",
+                hint="fetch the file again, or remove it",
             )
         known = path.stat()
         hasher.update(f"{cloud} {path.resolve()} {known.st_size} {known.st_mtime_ns}\n".encode())

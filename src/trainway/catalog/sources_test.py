@@ -66,7 +66,7 @@ def test_a_file_that_an_editor_has_saved_is_read(tmp_path: Path) -> None:
 def test_a_link_that_leads_to_no_file_is_named(tmp_path: Path, target: str) -> None:
     named = folder(tmp_path / "files")
     (named / "gcp.csv").symlink_to(target)
-    with pytest.raises(UnreadableError, match=r"gcp\.csv is no file, or leads to none"):
+    with pytest.raises(UnreadableError, match=r"gcp\.csv is not a file, or is a link to nothing"):
         prices(tmp_path, named)
 
 

@@ -126,7 +126,7 @@ def setting_names() -> list[str]:
 def _apply(settings: dict[str, Any], word: str) -> None:
     name, equals, text = word.partition("=")
     if not equals or not name:
-        raise UsageError(f"{word!r} is no setting", hint="write NAME=VALUE, such as method=lora")
+        raise UsageError(f"{word!r} is not a setting", hint="write NAME=VALUE, such as method=lora")
     group, dot, key = name.partition(".")
     if not dot:
         settings[name] = _value(text)

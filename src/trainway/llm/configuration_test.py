@@ -35,7 +35,7 @@ class Case:
         Case("no data", {"model": "/m"}, (), "dataset: it is missing"),
         Case("a slip", {}, (*PLACES, "metod=lora"), "f: metod: there is no such setting",
              "did you mean method?"),
-        Case("no word", {}, ("lora",), "'lora' is no setting", "write NAME=VALUE"),
+        Case("no word", {}, ("lora",), "'lora' is not a setting", "write NAME=VALUE"),
         Case("another method", {}, (*PLACES, "method=dora"), "method: it is 'dora'", "full, lora"),
         Case("no number", {}, (*PLACES, "epochs=many"), "epochs: it is 'many'", "a number"),
         Case("endless", {}, (*PLACES, "learning_rate=inf"), "learning_rate: it is inf"),

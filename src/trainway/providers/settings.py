@@ -38,7 +38,7 @@ def price_of(cloud: str, given: str) -> float:
         price = math.nan
     if not 0 < price < math.inf:
         raise ProviderError(
-            f"clouds.{cloud}.spot_price: {given!r} is no price",
+            f"clouds.{cloud}.spot_price: {given!r} is not a price",
             trouble=Trouble.INVALID,
             scope=Scope.CLOUD,
         )

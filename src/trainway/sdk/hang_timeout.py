@@ -17,7 +17,7 @@ def with_hang_timeout(objects: Sequence[Json], seconds: float | None) -> list[Js
         return list(objects)
     if not 1 <= seconds <= LONGEST_S:
         raise UsageError(
-            f"{seconds:g} s is no time after which a job hangs",
+            f"{seconds:g} s is too short or too long for a hang timeout",
             field="hang_timeout",
             hint="write a time of at least one second, such as 30m",
         )

@@ -16,5 +16,5 @@ def test_the_time_stands_on_the_job_and_on_nothing_else() -> None:
 
 @pytest.mark.parametrize("seconds", [0, 0.5, -1, 1e12, float("inf"), float("nan")])
 def test_a_time_that_makes_no_sense_is_refused(seconds: float) -> None:
-    with pytest.raises(UsageError, match="is no time after which a job hangs"):
+    with pytest.raises(UsageError, match="is too short or too long for a hang timeout"):
         with_hang_timeout([], seconds)

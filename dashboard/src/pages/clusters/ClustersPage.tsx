@@ -35,11 +35,11 @@ export default function ClustersPage() {
       {!data && !error && <Loading what="the clusters" />}
       {data?.length === 0 && (
         <EmptyPage title="There are no clusters yet">
-          <p>A cluster is a number of nodes that you hold, with a queue of its own. Make one:</p>
+          <p>A cluster is a number of nodes that you hold, with a queue of its own. Create one:</p>
           <p>
             <code>trainway launch -c dev --cpus 2 &apos;python train.py&apos;</code>
           </p>
-          <p>It appears here. This gives it its next job:</p>
+          <p>It appears here. Submit another job to it:</p>
           <p>
             <code>trainway exec dev &apos;python train.py&apos;</code>
           </p>

@@ -35,8 +35,8 @@ export default function CostsPage() {
       ) : !data ? (
         !error && <Loading what="the costs" />
       ) : items.length === 0 ? (
-        <EmptyPage title="Nothing has cost anything">
-          Own machines cost what the section prices of config.yaml says.
+        <EmptyPage title="There are no costs yet">
+          Your own machines cost what the section prices of config.yaml says.
         </EmptyPage>
       ) : (
         <CostTable by={by} title={title} items={items} total={data.total} />
@@ -46,7 +46,7 @@ export default function CostsPage() {
       ) : null}
       <BudgetTable />
       <p className="tw-subtle">
-        What runs counts until now. Saved is what the same machines would have cost more on demand. Days are
+        Running jobs count up to now. Saved is what the same machines would have cost more on demand. Days are
         those of UTC.
       </p>
     </PageFrame>

@@ -27,7 +27,7 @@ export default function FineTunesPage() {
       {!data && !error && <Loading what="the fine-tunes" />}
       {data && tunes.length === 0 && (
         <EmptyPage title="There are no fine-tunes yet">
-          <p>A model and a dataset become a tuned model:</p>
+          <p>Fine-tune a model on a dataset:</p>
           <p>
             <code>trainway finetune MODEL DATASET --method lora</code>
           </p>

@@ -90,7 +90,7 @@ export default function PricesPage() {
           {found.length > 0 && (
             <DataTable
               label="GPUs"
-              columns={["GPU", "How many a machine has"]}
+              columns={["GPU", "GPUs per machine"]}
               rows={found.map((each) => [
                 each.name,
                 <Button key="gpu" variant="link" isInline onClick={() => choose({ gpu: each.name })}>
@@ -103,7 +103,7 @@ export default function PricesPage() {
         </>
       )}
       <p className="tw-subtle">
-        Prices are those of the catalog, in dollars; <code>trainway catalog refresh</code> fetches them anew.
+        Prices are those of the catalog, in dollars; <code>trainway catalog refresh</code> fetches newer ones.
       </p>
     </PageFrame>
   );

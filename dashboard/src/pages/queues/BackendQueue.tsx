@@ -31,7 +31,7 @@ export function BackendQueue({ queue }: { queue: JobQueue }) {
         </p>
         <Totals queue={queue} />
         <OwnJobs queue={queue} />
-        {!data && !error && <p className="tw-subtle">Asking it for queues of its own …</p>}
+        {!data && !error && <p className="tw-subtle">Asking the backend for its own queues …</p>}
         {error && <ErrorAlert error={error} title={`The queues of ${queue.name} could not be read`} />}
         {data?.problem && (
           <Alert variant="warning" isInline component="h3" title="It cannot be asked for its queues">
@@ -61,14 +61,14 @@ function Totals({ queue }: { queue: JobQueue }) {
         <Bar
           part={queue.cpus}
           whole={queue.totalCpus}
-          label={`${figure(queue.cpus)} of ${count(queue.totalCpus, "CPU")} requested by jobs that run`}
+          label={`${figure(queue.cpus)} of ${count(queue.totalCpus, "CPU")} requested by running jobs`}
         />
       )}
       {queue.totalGpus !== null && queue.totalGpus > 0 && (
         <Bar
           part={queue.gpus}
           whole={queue.totalGpus}
-          label={`${queue.gpus} of ${count(queue.totalGpus, "GPU")} requested by jobs that run`}
+          label={`${queue.gpus} of ${count(queue.totalGpus, "GPU")} requested by running jobs`}
         />
       )}
     </div>

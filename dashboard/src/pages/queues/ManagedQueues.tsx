@@ -32,7 +32,7 @@ export function ManagedQueues() {
       )}
       {data?.length === 1 && (
         <p>
-          More of them, with quotas and rules, are made by <code>trainway queues apply -f FILE.yaml</code>.
+          Create more queues, with quotas and rules, with <code>trainway queues apply -f FILE.yaml</code>.
         </p>
       )}
     </section>

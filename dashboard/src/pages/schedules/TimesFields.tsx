@@ -53,7 +53,7 @@ export function TimesFields({ times, report, onChange }: Props) {
           onChange={(_, name) => onChange({ name })}
         />
       </FormGroup>
-      <FormGroup label="Times that the server missed" fieldId="schedule-catch-up">
+      <FormGroup label="Times that were missed" fieldId="schedule-catch-up">
         <FormSelect
           id="schedule-catch-up"
           value={times.catchUp}

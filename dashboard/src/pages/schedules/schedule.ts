@@ -13,7 +13,7 @@ export const CATCH_UP: readonly Choice<CatchUp>[] = [
 ];
 
 export const OVERLAP: readonly Choice<Overlap>[] = [
-  { value: "forbid", label: "leave the new one out" },
+  { value: "forbid", label: "skip the new job" },
   { value: "allow", label: "run both" },
   { value: "replace", label: "cancel the one before" },
 ];

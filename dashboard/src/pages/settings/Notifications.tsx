@@ -21,7 +21,7 @@ export function Notifications() {
         <ErrorAlert error={error} title="The targets could not be read" onRetry={() => void refetch()} />
       )}
       {!data && !error && <Loading what="the targets" />}
-      {data?.length === 0 && <p>Nobody is told how jobs go.</p>}
+      {data?.length === 0 && <p>No notifications are configured.</p>}
       {data && data.length > 0 && (
         <DataTable
           label="Targets"
@@ -50,7 +50,7 @@ export function Notifications() {
       )}
       {test.error && <ErrorAlert error={test.error} title="The test could not be sent" />}
       <details>
-        <summary>How to add one</summary>
+        <summary>How to add a target</summary>
         <p>
           Write it into <code>config.yaml</code> in the home directory of the server, which takes it up at
           once:

@@ -11,7 +11,7 @@ import { loginAddress, logOut } from "../../data/session";
 import { endOtherSessions, endSession, sessionsQuery, type BrowserSession } from "../../data/settings";
 import { browserName, placeName } from "./browser";
 
-const COLUMNS = ["Browser", "Logged in", "From", "Seen last", "Ends", "Action"];
+const COLUMNS = ["Browser", "Logged in", "From", "Last seen", "Ends", "Action"];
 
 /** Who is logged in to the dashboard, and logging them out. */
 export function Sessions() {

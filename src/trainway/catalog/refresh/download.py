@@ -47,7 +47,7 @@ def page(url: str) -> Json:
     except ValueError:
         raise UnreadableError(f"{_shown(url)} is no JSON") from None
     if not isinstance(found, dict):
-        raise UnreadableError(f"{_shown(url)} is no object of JSON")
+        raise UnreadableError(f"{_shown(url)} is not a JSON object")
     return found
 
 
@@ -63,7 +63,9 @@ def content(url: str) -> bytes:
 @contextmanager
 def _opened(url: str) -> Iterator[_Body]:
     if not url.startswith("https://"):
-        raise UsageError(f"{_shown(url)} is no https:// address", hint="Name one that is.")
+        raise UsageError(
+            f"{_shown(url)} is not an https:// address", hint="name one that begins with https://"
+        )
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - https only
             yield answer

@@ -70,5 +70,5 @@ def test_sources(tmp_path: Path) -> None:
         with pytest.raises(UnreadableError):
             text_of(wrong)
     for address in ("http://example.org/a.csv", "file:///etc/passwd"):
-        with pytest.raises(UsageError, match="is no https:// address"):
+        with pytest.raises(UsageError, match="is not an https:// address"):
             text_of(address)

@@ -74,7 +74,9 @@ def refresh(clouds: tuple[str, ...], regions: tuple[str, ...], source: str | Non
     """Fetch, and say what became of each cloud."""
     for word in (*clouds, *regions):
         if not _CLOUD.fullmatch(word):
-            raise UsageError(f"{word!r} is no name of a cloud or region", hint="write --cloud aws")
+            raise UsageError(
+                f"{word!r} is not the name of a cloud or region", hint="write --cloud aws"
+            )
     if source is not None:
         if regions:
             raise UsageError("--region is for price lists", hint="leave it out with --from")

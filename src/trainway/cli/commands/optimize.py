@@ -99,7 +99,8 @@ def _tasks(file: str) -> TaskFile:
     inputs = [item for item in read_inputs([file]) if not task_object.is_task_secret(item.data)]
     if len(inputs) != 1 or inputs[0].type != (task_object.API_VERSION, task_object.KIND):
         raise UsageError(
-            f"{file}: it is no task", hint="A task has run, setup or resources; see docs/tasks.md."
+            f"{file}: this is not a task",
+            hint="a task has run, setup or resources; see docs/tasks.md",
         )
     job, errors = task_object.read(inputs[0].data)
     if job is None:

@@ -104,7 +104,7 @@ def test_what_is_no_task_is_refused() -> None:
     Path("job.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
     result = invoke("optimize", "job.yaml")
     assert result.exit_code == 2
-    assert "it is no task" in result.stderr
+    assert "this is not a task" in result.stderr
     Path("wrong.yaml").write_text("resources: {cpus: many}\nrun: x\n")
     result = invoke("optimize", "wrong.yaml")
     assert result.exit_code == 1

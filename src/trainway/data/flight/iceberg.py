@@ -33,7 +33,7 @@ class IcebergTable:
             raise
         except (ValueError, KeyError, OSError, NoSuchTableError) as error:
             raise UnreadableError(
-                f"{metadata} is no metadata of an Iceberg table: {_first_line(error)}"
+                f"{metadata} is not the metadata of an Iceberg table: {_first_line(error)}"
             ) from None
         self._metadata = metadata
         self._tasks: dict[str, FileScanTask] = {}

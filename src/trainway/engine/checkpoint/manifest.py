@@ -57,6 +57,6 @@ def read_manifest(text: bytes, uri: str) -> list[str]:
                 raise ValueError
     except (ValueError, KeyError, TypeError, UsageError, RecursionError):
         raise TrainwayError(
-            f"{uri} is no manifest of checkpoints", hint="remove it, or name another folder"
+            f"{uri} is not a manifest of checkpoints", hint="remove it, or name another folder"
         ) from None
     return list(names)

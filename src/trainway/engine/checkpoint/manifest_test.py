@@ -59,5 +59,5 @@ def test_a_manifest_is_read_again() -> None:
     ids=lambda text: text[:40],
 )  # fmt: skip
 def test_no_other_text_is_a_manifest(text: str) -> None:
-    with pytest.raises(TrainwayError, match="s3://b/run is no manifest of checkpoints"):
+    with pytest.raises(TrainwayError, match="s3://b/run is not a manifest of checkpoints"):
         read_manifest(text.encode(), "s3://b/run")

@@ -27,7 +27,7 @@ def server_id(home: Path) -> str:
         raise UnavailableError(f"{path}: {error.strerror}") from error
     if len(found) != _LENGTH or not all(letter in "0123456789abcdef" for letter in found):
         raise UnreadableError(
-            f"{path}: that is no id of a server",
+            f"{path}: this is not the id of a server",
             hint="put back the file as it was: machines that are rented are found by it",
         )
     return found

@@ -33,7 +33,7 @@ def test_all_who_ask_at_once_get_the_same_id(tmp_path: Path) -> None:
 def test_a_broken_id_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("")
 
-    with pytest.raises(UnreadableError, match="no id of a server"):
+    with pytest.raises(UnreadableError, match="not the id of a server"):
         server_id(tmp_path)
 
 

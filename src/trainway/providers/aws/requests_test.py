@@ -157,7 +157,7 @@ def test_what_was_reserved_is_used() -> None:
     ("change", "message"),
     [
         ({"disk_tier": "fastest"}, "disk_tier: AWS has no 'fastest'"),
-        ({"spot": True, "settings": {"spot_price": "-1"}}, "spot_price: '-1' is no price"),
+        ({"spot": True, "settings": {"spot_price": "-1"}}, "spot_price: '-1' is not a price"),
         ({"settings": {"efa": "some"}}, "clouds.aws.efa: 'some' is none of one, all, none"),
     ],
 )

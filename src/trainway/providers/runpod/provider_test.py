@@ -107,7 +107,7 @@ def test_no_spot_machines_says_nothing_of_others(cloud: RunpodStandIn, provider:
 
 def test_a_price_that_is_no_number_is_named(provider: Provider) -> None:
     request = replace(gang(PLACE, TYPE, 1), spot=True, settings={"spot_price": "cheap"})
-    with pytest.raises(ProviderError, match=r"clouds\.runpod\.spot_price: 'cheap' is no price"):
+    with pytest.raises(ProviderError, match=r"clouds\.runpod\.spot_price: 'cheap' is not a price"):
         provider.create(request)
 
 
