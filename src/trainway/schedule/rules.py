@@ -55,8 +55,7 @@ def due(
 
     The clock may have been put back: what is decided stays so, and no moment counts twice.
     """
-    if now < until - SET_BACK:
-        until = now
+    until = _believed(until, now)
     fire: Sequence[datetime] = ()
     if now > until:
         match catch_up:
@@ -68,6 +67,16 @@ def due(
                 fire = last_moments(cron, zone, max(until, now - GRACE), now, 1)
         until = now
     return Due(tuple(fire), until), next_moment(cron, zone, until)
+
+
+def next_due(cron: Cron, zone: tzinfo, until: datetime, now: datetime) -> datetime | None:
+    """When it happens next: nothing does before a time until which all is decided."""
+    return next_moment(cron, zone, max(_believed(until, now), now))
+
+
+def _believed(until: datetime, now: datetime) -> datetime:
+    """Until when all is decided, unless a clock was wrong that said so."""
+    return now if now < until - SET_BACK else until
 
 
 def waiting(

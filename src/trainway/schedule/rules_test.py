@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from trainway.schedule.cron import parse_cron
-from trainway.schedule.rules import MOST, CatchUp, Overlap, due, waiting
+from trainway.schedule.rules import MOST, CatchUp, Overlap, due, next_due, waiting
 
 DAILY = parse_cron("0 3 * * *")
 MINUTELY = parse_cron("* * * * *")
@@ -48,6 +48,7 @@ def test_what_is_due(case: Case) -> None:
     found, following = due(DAILY, UTC, case.catch_up, case.until, case.now)
     assert found.fire == case.fire
     assert following == case.following
+    assert next_due(DAILY, UTC, found.until, case.now) == case.following  # what people are told
     again, _ = due(DAILY, UTC, case.catch_up, found.until, case.now)
     assert again.fire == ()  # whatever was decided is not decided again
 

@@ -52,7 +52,7 @@ from trainway.jobset import labels
 from trainway.json_types import Json
 from trainway.schedule.cron import parse_cron
 from trainway.schedule.moments import next_moment, zone_of
-from trainway.schedule.rules import CatchUp, Overlap, due, waiting
+from trainway.schedule.rules import CatchUp, Overlap, due, next_due, waiting
 from trainway.schema.validation import closest
 
 log = logging.getLogger(__name__)
@@ -248,9 +248,10 @@ class Schedules:
         raise NotFoundError(f"there is no schedule {name[:80]!r}{asked}", hint=hint)
 
     def _view(self, record: ScheduleRecord, objects: Sequence[Json] | None = None) -> Json:
-        following = next_moment(record.parsed, record.wall, self._around.clock())
+        now = self._around.clock()
+        coming = next_due(record.parsed, record.wall, record.decided, now)
         active = [live.id for live in self._active(record)]
-        return schedule_view(record, following, self._problems.get(record.id), active, objects)
+        return schedule_view(record, coming, self._problems.get(record.id), active, objects)
 
     def _active(self, record: ScheduleRecord) -> list[LiveJob]:
         """Its jobs that have not ended."""

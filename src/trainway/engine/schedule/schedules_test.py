@@ -145,6 +145,8 @@ def test_a_clock_that_is_put_forward_and_back() -> None:
         await at(world, THREE + DAY + HOUR)  # forward by a day
         assert len(await jobs_of(world)) == 2
         await at(world, THREE + HOUR)  # and back again
+        [shown] = world.engine.schedules.all()
+        assert shown["status"]["next"].startswith("2026-11-18T03:00")  # as it comes to be
         await at(world, THREE + DAY + HOUR)
         assert len(await jobs_of(world)) == 2
         await at(world, THREE + 400 * DAY)  # wrong by a year
