@@ -1,9 +1,9 @@
 """Start the agent of a job: `python -m trainway.agent [OPTIONS] JOBDIR`.
 
 `pool ...` and `host ...` start the agents of many jobs instead: that of a pool of hosts, and that
-of one host in it. `slurm ...` are the programs that run on a Slurm cluster, and `environment ...`
-makes the Python environments of a host. Each is imported when it is asked for: an MPI job starts
-one of them for every rank, and waits for it.
+of one host in it. `slurm ...` are the programs that run on a Slurm cluster, `environment ...` makes
+the Python environments of a host, and `compile FILE` a copy of the agent with bytecode. Each is
+imported when it is asked for: an MPI job starts one of them for every rank, and waits for it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ OTHERS = {
     "host": "trainway.agent.host.entry",
     "slurm": "trainway.agent.slurm.entry",
     "environment": "trainway.agent.environment.entry",
+    "compile": "trainway.agent.base.launch",
 }
 
 

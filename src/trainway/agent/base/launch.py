@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import marshal
+import os
+import shutil
 import sys
 import zipfile
+from contextlib import suppress
+from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
+from types import CodeType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 PACKAGE = Path(__file__).parents[1]
+AGENT = "trainway/agent"
+"""Its place in the zip file."""
 ZIP_MAIN = """import sys
 
 from trainway.agent.__main__ import main
@@ -27,6 +34,7 @@ sys.exit(main(sys.argv[1:]))
 OF_TESTS = ("_test.py", "testing.py", "conftest.py")
 """How the names of files end that only tests need: they do not travel."""
 DIGITS = 16
+EXIT_USAGE = 2
 UNCHECKED = 1
 """The flag of bytecode that belongs to its source whatever that says."""
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -61,8 +69,12 @@ def write_compiled_zip(path: Path) -> None:
     """Write the agent with bytecode for this Python beside its sources.
 
     Python keeps no bytecode of what it imports from a zip file, and compiling takes longer than all
-    else that a short job does. Another Python takes the sources.
+    else that a short job does. Another Python takes the sources. Compiling the whole agent takes a
+    second, so that what is compiled already is not compiled again.
     """
+    if not PACKAGE.is_dir() and _is_compiled(PACKAGE.parents[1]):
+        shutil.copyfile(PACKAGE.parents[1], path)
+        return
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in _contents():
             archive.writestr(zipfile.ZipInfo(name, LONG_AGO), text, zipfile.ZIP_DEFLATED)
@@ -71,11 +83,42 @@ def write_compiled_zip(path: Path) -> None:
                 archive.writestr(compiled, _bytecode(name, text))
 
 
+def main(arguments: Sequence[str]) -> int:
+    """`compile FILE`: how a host that got the agent makes it start quickly; the exit status."""
+    if len(arguments) != 1:
+        os.write(2, b"usage: compile FILE\n")
+        return EXIT_USAGE
+    write_compiled_zip(Path(arguments[0]))
+    return 0
+
+
+def _is_compiled(path: Path) -> bool:
+    """Whether a file with the agent has bytecode for this Python."""
+    with zipfile.ZipFile(path) as archive, suppress(KeyError):
+        return archive.read(f"{AGENT}/base/launch.pyc").startswith(MAGIC_NUMBER)
+    return False
+
+
 def _bytecode(name: str, text: bytes) -> bytes:
     """A module's bytecode in the form that is never compared with its source."""
-    code = compile(text, name, "exec", dont_inherit=True, optimize=0)
     head = MAGIC_NUMBER + UNCHECKED.to_bytes(4, "little") + source_hash(text)
-    return head + marshal.dumps(code)
+    return head + marshal.dumps(_named(_code(name, text), name))
+
+
+def _code(name: str, text: bytes) -> CodeType:
+    """What a module compiles to; that of an installed agent is beside it."""
+    source = PACKAGE.parents[1] / name
+    if name.startswith(f"{AGENT}/") and source.exists():
+        code = SourceFileLoader(name, str(source)).get_code(name)
+        if code is not None:
+            return code
+    return compile(text, name, "exec", dont_inherit=True, optimize=0)
+
+
+def _named(code: CodeType, name: str) -> CodeType:
+    """The same code as if it came from a file of that name: tracebacks say so on a host."""
+    within = (_named(one, name) if isinstance(one, CodeType) else one for one in code.co_consts)
+    return code.replace(co_filename=name, co_consts=tuple(within))
 
 
 def digest() -> str:
@@ -99,4 +142,4 @@ def _contents() -> Iterator[tuple[str, bytes]]:
     yield "trainway/__init__.py", b""
     for source in sorted(PACKAGE.rglob("*.py")):
         if not source.name.endswith(OF_TESTS):
-            yield f"trainway/agent/{source.relative_to(PACKAGE).as_posix()}", source.read_bytes()
+            yield f"{AGENT}/{source.relative_to(PACKAGE).as_posix()}", source.read_bytes()

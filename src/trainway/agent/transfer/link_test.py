@@ -2,12 +2,15 @@ import os
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Mapping
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 import pytest
 
 from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.base.launch import digest, write_zip
 from trainway.agent.transfer import link as link_module
 from trainway.agent.transfer.link import ROOM, Archive, Link, LinkListener
 from trainway.agent.transfer.ssh_command import BAD_COPY, copy_script
@@ -205,3 +208,34 @@ def test_half_a_copy_is_no_copy(tmp_path: Path) -> None:
     )
     assert done.returncode == BAD_COPY
     assert list((tmp_path / ".trainway" / "agent").iterdir()) == []
+
+
+def test_a_copy_is_compiled_for_the_python_of_its_host(tmp_path: Path) -> None:
+    sent = tmp_path / "sent.pyz"
+    write_zip(sent)
+    host: Json = {"name": "a", "python": sys.executable}
+    subprocess.run(
+        ["sh", "-c", copy_script(host, digest(), sent.stat().st_size)],
+        input=sent.read_bytes(),
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        check=True,
+    )
+    (kept,) = (tmp_path / ".trainway" / "agent").iterdir()
+    assert kept.name == f"{digest()}.pyz"
+    assert kept.stat().st_mode & 0o077 == 0
+    with zipfile.ZipFile(kept) as archive:
+        compiled = archive.read("trainway/agent/host/connect.pyc")
+    assert compiled.startswith(MAGIC_NUMBER)
+
+
+def test_a_copy_that_is_there_already_stays(tmp_path: Path) -> None:
+    first = tmp_path / ".trainway" / "agent" / "d1.pyz"
+    first.parent.mkdir(parents=True)
+    first.write_text("of another client")
+    subprocess.run(
+        ["sh", "-c", copy_script({"name": "a", "python": sys.executable}, "d1", 5)],
+        input=b"ours\n",
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        check=True,
+    )
+    assert [path.read_text() for path in first.parent.iterdir()] == ["of another client"]

@@ -24,9 +24,12 @@ COPY = (
     'mkdir -p "$d" || exit 82; '
     'f="$d/d1.pyz"; '
     't="$f.$$"; '
-    'cat > "$t" && [ "$(wc -c < "$t")" -eq 1234 ] && mv "$t" "$f" && exit 0; '
-    'rm -f "$t"; '
-    "exit 83'"
+    'c="$t.compiled"; '
+    'cat > "$t" && [ "$(wc -c < "$t")" -eq 1234 ] || { rm -f "$t"; exit 83; }; '
+    '{ python3 -I -S "$t" compile "$c" </dev/null && mv "$c" "$t"; } >/dev/null 2>&1; '
+    'ln "$t" "$f" 2>/dev/null || [ -f "$f" ] || mv "$t" "$f"; '
+    'rm -f "$t" "$c"; '
+    '[ -f "$f" ] || exit 83\''
 )
 
 OPTIONS = [
