@@ -26,6 +26,8 @@ TIMING_TESTS ?= test/integration test/e2e/faults_test.py test/e2e/store_faults_t
 	test/e2e/run_test.py test/e2e/clusters_test.py test/e2e/sdk_test.py src/trainway/agent src/trainway/backends \
 	src/trainway/server src/trainway/sdk
 CLUSTER_EXTRAS := helm kueue kwok lws scheduler-plugins scheduler-plugins-controller
+# Where tests are that need an engine: see conftest.py.
+ENGINE_TESTS := test src/trainway/engine
 # Tests on hosts and on clusters wait for more than half of their time.
 HOSTS_WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Each worker has a cluster of its own; one that is there already is used by one test at a time.
@@ -72,7 +74,8 @@ test-quick: install ## run the tests of the pure packages, and those of what cha
 test-engines: test-hosts test-cluster ## run the tests on everything real: hosts, Slurm, databases, torch, Kubernetes
 
 test-hosts: install ## run the tests on SSH hosts, Slurm, PostgreSQL, torch, images and in a browser; needs root
-	@$(PYTEST) -n $(HOSTS_WORKERS) --dist loadgroup -m "engine and not conformance and not stress" --ignore test/kubernetes
+	@$(PYTEST) -n $(HOSTS_WORKERS) --dist loadgroup -m "engine and not conformance and not stress" \
+		--ignore test/kubernetes $(ENGINE_TESTS)
 
 test-stress: install ## run the tests with hundreds of jobs and dozens of kills, where the others have a few
 	@$(PYTEST) -n auto --dist loadgroup -m stress

@@ -20,7 +20,9 @@ Tests are collected in every worker, so what that costs is kept low: the modules
 compiled once, even where Python may write no bytecode, and the garbage collector does not look
 through what stays to the end. Plugins of pytest are named in `pyproject.toml`: pytest compiles the
 packages of those it finds itself with its own `assert`, hypothesis among them, in every process
-anew. Folders of engines are not looked into where none of their tests would run.
+anew. Folders of engines are not looked into where none of their tests would run, and `make
+test-hosts` looks into no others: a test that needs an engine and is elsewhere would never run, so
+that it is an error to have one.
 
 CI runs tests that fail once more (docs/decisions/0015-ci-repeats-what-fails.md); they are told to
 it here, in the file that TRAINWAY_FAILED_TESTS names.
@@ -63,6 +65,8 @@ ENGINE_FOLDERS: Final = tuple(
     Path(__file__).parent / "test" / name
     for name in ("clouds", "kubernetes", "ssh_hosts", "slurm_cluster")
 )
+LOOKED_INTO: Final = (Path(__file__).parent / "test", UNIT_TESTS / "trainway" / "engine")
+"""Where `make test-hosts` looks for tests: reading all others takes each worker half a minute."""
 
 
 def pytest_configure() -> None:
@@ -117,6 +121,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
         elif not is_marked(item, "engine", "xdist_group") and shares_a_fixture(item):
             module, _, _ = item.nodeid.partition("::")
             item.add_marker(pytest.mark.xdist_group(module.replace("/", ".")))
+        if is_missed(item):
+            raise pytest.UsageError(f"{item.nodeid} needs an engine: make test-hosts misses it")
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: is_below(item.path, UNIT_TESTS))
     yield
@@ -143,6 +149,13 @@ def needs_engine(item: pytest.Item) -> bool:
         or (callspec is not None and "postgresql" in callspec.params.values())
         or is_of_engines(item.path)
     )
+
+
+def is_missed(item: pytest.Item) -> bool:
+    """Whether `make test-hosts` ought to run a test, and does not look for it where it is."""
+    if not is_marked(item, "engine") or is_marked(item, "stress", "conformance"):
+        return False  # others run these, and look everywhere
+    return not any(is_below(item.path, folder) for folder in LOOKED_INTO)
 
 
 def is_marked(item: pytest.Item, *names: str) -> bool:
