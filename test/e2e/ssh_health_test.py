@@ -68,6 +68,7 @@ def test_a_healthy_gang_loses_no_time(ssh_pool: SshPool) -> None:
 
 def test_a_host_with_a_full_disk_is_named_and_left_out(ssh_pool: SshPool) -> None:
     with full_disk(ssh_pool.hosts[1]):
+        ssh_pool.run("run", "--on", ON, "--nodes", "4", "--", "true")  # all hosts are there
         job = ssh_pool.submit_here("--health-check", "--nodes", "3", "--", "true")
         status = ended(ssh_pool, job)
         assert status["restarts"] == 1

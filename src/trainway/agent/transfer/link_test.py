@@ -226,3 +226,16 @@ def test_a_copy_is_compiled_for_the_python_of_its_host(tmp_path: Path) -> None:
     with zipfile.ZipFile(kept) as archive:
         compiled = archive.read("trainway/agent/host/connect.pyc")
     assert compiled.startswith(MAGIC_NUMBER)
+
+
+def test_a_copy_that_is_there_already_stays(tmp_path: Path) -> None:
+    first = tmp_path / ".trainway" / "agent" / "d1.pyz"
+    first.parent.mkdir(parents=True)
+    first.write_text("of another client")
+    subprocess.run(
+        ["sh", "-c", copy_script({"name": "a", "python": sys.executable}, "d1", 5)],
+        input=b"ours\n",
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        check=True,
+    )
+    assert [path.read_text() for path in first.parent.iterdir()] == ["of another client"]

@@ -69,7 +69,8 @@ def copy_script(host: Json, digest: str, size: int) -> str:
     """What the host does to take a copy of the agent: whole, or not at all.
 
     It compiles the agent for its own Python, which needs a fifth of the time to start then. Where
-    that fails, for lack of space perhaps, the agent starts from its sources.
+    that fails, for lack of space perhaps, the agent starts from its sources. What somebody else has
+    put there meanwhile stays: an agent may run from it, and another Python's bytecode is not alike.
     """
     python = shell_path(_python(host))
     check = f"import sys; sys.exit(sys.version_info < {OLDEST_PYTHON})"
@@ -85,9 +86,9 @@ def copy_script(host: Json, digest: str, size: int) -> str:
             'c="$t.compiled"',
             f'cat > "$t" && [ "$(wc -c < "$t")" -eq {size} ] || {{ rm -f "$t"; exit {BAD_COPY}; }}',
             f'{{ {python} -I -S "$t" compile "$c" </dev/null && mv "$c" "$t"; }} >/dev/null 2>&1',
-            'mv "$t" "$f" && exit 0',
+            'ln "$t" "$f" 2>/dev/null || [ -f "$f" ] || mv "$t" "$f"',
             'rm -f "$t" "$c"',
-            f"exit {BAD_COPY}",
+            f'[ -f "$f" ] || exit {BAD_COPY}',
         )
     )
 

@@ -27,9 +27,9 @@ COPY = (
     'c="$t.compiled"; '
     'cat > "$t" && [ "$(wc -c < "$t")" -eq 1234 ] || { rm -f "$t"; exit 83; }; '
     '{ python3 -I -S "$t" compile "$c" </dev/null && mv "$c" "$t"; } >/dev/null 2>&1; '
-    'mv "$t" "$f" && exit 0; '
+    'ln "$t" "$f" 2>/dev/null || [ -f "$f" ] || mv "$t" "$f"; '
     'rm -f "$t" "$c"; '
-    "exit 83'"
+    '[ -f "$f" ] || exit 83\''
 )
 
 OPTIONS = [
