@@ -6,7 +6,7 @@ told of.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -17,7 +17,7 @@ from trainway.engine.costs.cost import Cost, Piece, by_attempt, pieces, shown, t
 from trainway.engine.costs.rate import Rate, rates_of
 from trainway.engine.costs.spent_job import SpentJob
 from trainway.families.builtin import HELD
-from trainway.jobset.labels import USER
+from trainway.jobset.labels import ACCOUNT, USER
 from trainway.jobset.quantity import Quantity
 from trainway.jobset.status import moment
 from trainway.json_types import Json
@@ -71,6 +71,8 @@ class UsedJob:
     """What it costs for each hour, and since when; empty: nobody has said."""
     id: str = ""
     name: str = ""
+    title: str = ""
+    """What it goes by, if not by its name."""
 
     @property
     def is_cluster(self) -> bool:
@@ -175,10 +177,13 @@ class UsageReport:
     groups: dict[str, Hours] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
     """Of the jobs, where each is a group, or each attempt of it."""
+    _owners: dict[str, UsedJob] = field(default_factory=dict)
+    """The jobs for which machines may have been rented, by their accounts."""
 
     def add(self, jobs: Iterable[UsedJob]) -> None:
-        """Count jobs that have not been counted."""
-        for job in jobs:
+        """Count jobs that have not been counted, and machines after the jobs they were had for."""
+        for used in jobs:
+            job = self._owned(used)
             spans = [(group, seconds) for group, seconds in self._spans(job) if seconds > 0]
             for group, seconds in spans:
                 self.groups.setdefault(group, Hours()).add(job.rates, seconds)
@@ -190,8 +195,19 @@ class UsageReport:
             found = {group for group, _ in (*spans, *costs)}
             for group in found:
                 self.groups[group].jobs += not job.is_cluster
-                self._names[group] = f"cluster {job.name}" if job.is_cluster else job.name
+                name = f"cluster {job.name}" if job.is_cluster else job.name
+                self._names[group] = job.title or name
             self.total.jobs += bool(found) and not job.is_cluster
+
+    def _owned(self, used: UsedJob) -> UsedJob:
+        """Machines that were rented for one job alone go by its name, where jobs are told apart."""
+        account = used.labels.get(ACCOUNT, "")
+        if not account or self.by is not Grouping.JOB:
+            return used
+        if not used.backend.startswith(f"{HELD}/"):
+            self._owners.setdefault(account, used)
+        owner = self._owners.get(account) if used.is_cluster else None
+        return used if owner is None else replace(used, id=owner.id, title=owner.name)
 
     def to_dict(self) -> Json:
         """As the API shows it: the days in order, of everything else the largest users first."""

@@ -12,7 +12,7 @@ from trainway.engine.usage import (
     requests_view,
     usage_view,
 )
-from trainway.jobset.labels import USER
+from trainway.jobset.labels import ACCOUNT, USER
 from trainway.json_types import Json
 
 RUNS: list[Json] = [
@@ -114,3 +114,25 @@ def test_costs_are_parted_by_day_and_attempt() -> None:
     late = UsageReport(Grouping.USER, since="2026-11-15T02:00:00Z")
     late.add([job])
     assert late.to_dict()["total"]["cost"] == 0.05
+
+
+def test_machines_that_were_rented_for_one_job_go_by_its_name() -> None:
+    rate = Rate("2026-11-14T23:00:00Z", Decimal(4), "cluster/for-a-1", is_rented=True)
+
+    def machines(account: str, name: str) -> UsedJob:
+        labels, backend = {ACCOUNT: account}, f"cluster/{name}"
+        return UsedJob(labels, backend, Rates(), [], UNTIL, [rate], f"id-{name}", name)
+
+    setup = UsedJob(
+        {ACCOUNT: "a"}, "cluster/for-a-1", Rates(0, 1), RUNS[:1], UNTIL, (), "s", "setup"
+    )
+    job = UsedJob({ACCOUNT: "a"}, "worker-pool/for-a", Rates(0, 1), RUNS, UNTIL, (), "j", "train")
+    report = UsageReport(Grouping.JOB)
+    report.add([setup, job, machines("a", "for-a-1"), machines("b", "for-b-1")])
+    found = {each["name"]: (each["id"], each.get("cost")) for each in report.to_dict()["items"]}
+    assert found == {
+        "train": ("j", 14.0),
+        "setup": ("s", None),
+        "cluster for-b-1": ("id-for-b-1", 14.0),
+    }
+    assert report.to_dict()["total"]["cost"] == 28.0

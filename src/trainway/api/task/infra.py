@@ -10,6 +10,7 @@ CLOUDS: Final = (
     "aws", "azure", "gcp", "ibm", "lambda", "scp", "oci", "kubernetes", "runpod", "vast", "vsphere",
     "cudo", "fluidstack", "paperspace", "primeintellect", "do", "nebius", "ssh", "slurm",
     "hyperbolic", "seeweb", "shadeform", "yotta", "mithril", "verda", "ovhcloud", "scaleway",
+    "hyperstack",
 )  # fmt: skip
 _ALIASES: Final = {"k8s": "kubernetes"}
 _ANY: Final = "*"

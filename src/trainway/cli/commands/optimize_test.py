@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from trainway.api.task.infra import CLOUDS
 from trainway.cli.app import app
 
 HEADER = (
@@ -241,3 +242,12 @@ def test_a_job_group_is_in_one_region_and_has_a_price_together() -> None:
     result = invoke("optimize", "group.yaml")
     assert result.exit_code == 3
     assert "no region has machines for all tasks of the job group" in result.stderr
+
+
+CATALOG = Path(__file__).parents[5] / "shared" / "data" / "catalog"
+
+
+@pytest.mark.skipif(not CATALOG.is_dir(), reason="the shared data is not beside this repository")
+def test_every_cloud_of_the_reference_catalog_can_be_named() -> None:
+    clouds = {path.name.partition(".")[0] for path in CATALOG.glob("*.csv.gz")}
+    assert clouds <= set(CLOUDS)

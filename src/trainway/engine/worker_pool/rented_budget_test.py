@@ -8,6 +8,7 @@ import pytest
 from trainway.engine.costs.account import root_of
 from trainway.engine.submission import Submission
 from trainway.engine.testing import told
+from trainway.engine.usage import Grouping
 from trainway.engine.worker_pool.housing_test import CloudWorld
 from trainway.engine.worker_pool.turns_test import at_machines, cloud_pipeline, gpu_task
 from trainway.errors import ConflictError
@@ -55,6 +56,9 @@ def test_a_job_ends_when_its_machines_have_cost_all_that_it_may(world: CloudWorl
         usage = (await world.engine.reading.get(job_id))["status"]["usage"]
         assert usage["cost"] > 0, "with machines that are gone"
         assert "pricePerHour" not in usage
+        report = await world.engine.reading.usage(Grouping.JOB, "", "")
+        costs = {each["id"]: each["cost"] for each in report["items"] if each.get("cost")}
+        assert costs == {job_id: usage["cost"]}, "and not under the name of its machines"
         again = await world.engine.again(job_id)
         assert again.max_cost == 100.0
         assert ACCOUNT not in again.labels, "nothing of the next one is spent"
