@@ -55,7 +55,7 @@ ONLY_PARSED: Final = {
     r"trainway data .*(s3|hf)://": "it needs a bucket or the hub; test/e2e/data_s3_test.py has one",
     r"trainway run --export s3://": "it needs a bucket; test/e2e/export_test.py has one",
     r"trainway cache (apply|delete)": "it needs a bucket; test/e2e/data_cache_test.py has a table",
-    r"trainway volumes delete": "the volume of the page is that of a pool of hosts",
+    r"trainway volumes (apply|delete)": "the volume of the page is that of a pool of hosts",
     r"trainway finetune ": "it needs TRL; test/e2e/finetune_test.py has it",
     r"trainway doctor --deep": "it would run jobs on every cluster of the machine",
 }
