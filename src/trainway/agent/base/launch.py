@@ -71,6 +71,11 @@ def write_compiled_zip(path: Path) -> None:
                 archive.writestr(compiled, _bytecode(name, text))
 
 
+def compiled_name() -> str:
+    """What such a file is called: agents of other versions, and other Pythons, have others."""
+    return f"{digest()}.{sys.implementation.cache_tag}.pyz"
+
+
 def _bytecode(name: str, text: bytes) -> bytes:
     """A module's bytecode in the form that is never compared with its source."""
     code = compile(text, name, "exec", dont_inherit=True, optimize=0)
