@@ -7,7 +7,9 @@ so they must hear them.
 Tests of a group (`pytest.mark.xdist_group`) run in one worker of pytest-xdist, which tells it by
 their ids: but its version 3.8 changes these where pytest 9.2 does not look any more. Tests that
 share a fixture of their module, such as a server, are a group too, or each worker would start one;
-those that need an engine take long, and say themselves what belongs together.
+those that need an engine take long, and say themselves what belongs together. Unit tests of a file
+are a group as well: with every result, pytest-xdist goes through all groups that a worker had, so
+that to hand out thousands takes long; and what a module makes once is made in one worker.
 
 Property tests have few examples here and many in `make fuzz`, and no deadline of their own: a
 machine that is busy is not a defect.
@@ -113,12 +115,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     """Mark the tests that need an engine; give every test the id that xdist wants it to have.
 
-    With several workers, the long tests come first: at the end short ones keep all cores busy.
+    With several workers, the long tests come first: at the end short ones keep all cores busy. That
+    takes `--no-loadscope-reorder`, without which the groups of many tests come first.
     """
     for item in items:
         if needs_engine(item):
             item.add_marker("engine")
-        elif not is_marked(item, "engine", "xdist_group") and shares_a_fixture(item):
+        elif not is_marked(item, "engine", "xdist_group") and belongs_to_its_file(item):
             module, _, _ = item.nodeid.partition("::")
             item.add_marker(pytest.mark.xdist_group(module.replace("/", ".")))
         if is_missed(item):
@@ -161,6 +164,11 @@ def is_missed(item: pytest.Item) -> bool:
 def is_marked(item: pytest.Item, *names: str) -> bool:
     """Whether a test has one of the marks."""
     return any(item.get_closest_marker(name) is not None for name in names)
+
+
+def belongs_to_its_file(item: pytest.Item) -> bool:
+    """Whether a test runs in one worker with the others of its file."""
+    return is_below(item.path, UNIT_TESTS) or shares_a_fixture(item)
 
 
 def shares_a_fixture(item: pytest.Item) -> bool:

@@ -83,6 +83,11 @@ def write_compiled_zip(path: Path) -> None:
                 archive.writestr(compiled, _bytecode(name, text))
 
 
+def compiled_name() -> str:
+    """What such a file is called: agents of other versions, and other Pythons, have others."""
+    return f"{digest()}.{sys.implementation.cache_tag}.pyz"
+
+
 def main(arguments: Sequence[str]) -> int:
     """`compile FILE`: how a host that got the agent makes it start quickly; the exit status."""
     if len(arguments) != 1:

@@ -67,7 +67,7 @@ def test_a_job_is_submitted_once_and_waits_for_slurms_reason(tmp_path: Path) -> 
         assert (job / "blobs" / digest).read_text() == LARGE
         assert (job / "agent.pyz").stat().st_size > 10_000
 
-    run(tmp_path, act)
+    run(tmp_path, act, is_new=True)
 
 
 def test_what_a_job_leaves_comes_here_and_its_end_last(tmp_path: Path) -> None:

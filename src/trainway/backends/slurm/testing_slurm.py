@@ -7,11 +7,15 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, Self
 
+from trainway.agent.base import launch
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.journal import Journal
+from trainway.agent.slurm.files import job_files
 from trainway.backends.slurm.relay_client import RelayClient
 from trainway.json_types import Json
 
@@ -111,10 +115,23 @@ with open(here + "/state.json", "w") as file:
 """
 
 
-class FakeSlurm:
-    """What its programs share, as a test sees it."""
+@cache
+def _agent() -> tuple[str, bytes]:
+    """The name and the bytes of the program that a relay makes where it is not yet."""
+    with TemporaryDirectory(prefix="agent-") as folder:
+        path = Path(folder) / launch.compiled_name()
+        launch.write_compiled_zip(path)
+        return path.name, path.read_bytes()
 
-    def __init__(self, directory: Path, accounting: str = "none") -> None:
+
+class FakeSlurm:
+    """What its programs share, as a test sees it.
+
+    Its home has the agent already, as that of a cluster has from the first job on: to make one
+    takes a relay longer than all else that a test does. With `is_new` there is none.
+    """
+
+    def __init__(self, directory: Path, accounting: str = "none", *, is_new: bool = False) -> None:
         self.directory = directory
         self.home = directory / "home"
         (directory / "bin").mkdir(parents=True)
@@ -123,6 +140,12 @@ class FakeSlurm:
             program = directory / "bin" / name
             program.write_text(script)
             program.chmod(0o700)
+        if not is_new:
+            name, text = _agent()
+            agents = self.home / job_files.AGENTS
+            self.home.mkdir(mode=0o700)
+            agents.mkdir(mode=0o700)
+            (agents / name).write_bytes(text)
         (directory / "calls").touch()
         (directory / "state.json").write_text(
             json.dumps({"next": 1, "jobs": {}, "accounting": accounting})
@@ -239,12 +262,17 @@ class FakeServer(RelayServer):
 
 
 def run(
-    tmp_path: Path, act: Callable[[FakeServer], Awaitable[None]], accounting: str = "none"
+    tmp_path: Path,
+    act: Callable[[FakeServer], Awaitable[None]],
+    accounting: str = "none",
+    *,
+    is_new: bool = False,
 ) -> None:
     """Have a server do something."""
 
     async def acted() -> None:
-        server = FakeServer(FakeSlurm(tmp_path / "slurm", accounting), tmp_path / "home")
+        slurm = FakeSlurm(tmp_path / "slurm", accounting, is_new=is_new)
+        server = FakeServer(slurm, tmp_path / "home")
         async with server:
             await act(server)
 

@@ -7,7 +7,6 @@ is done; what is wrong is said in one line with a hint. What is followed comes a
 from __future__ import annotations
 
 import os
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -287,9 +286,8 @@ class RelayOperations:
     def _program(self) -> str:
         """The agent as one file on the shared file system."""
         if not self._agent:
-            name = f"{job_files.AGENTS}/{launch.digest()}.{sys.implementation.cache_tag}.pyz"
             self._home.make(job_files.AGENTS)
-            path = Path(self._home.join(name))
+            path = Path(self._home.join(f"{job_files.AGENTS}/{launch.compiled_name()}"))
             if not path.exists():
                 draft = path.with_name(f"{path.name}.{os.getpid()}")
                 launch.write_compiled_zip(draft)
