@@ -5,7 +5,8 @@ special to a managed one is its policy here: the order by shares, the quotas, an
 past and for the first job of a place.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from trainway.agent.controllers import gang_queue
@@ -60,17 +61,13 @@ class ManagedPolicy:
         self._quotas = Quotas(snapshot.queues, snapshot.tally, snapshot.used.gpu_seconds)
         self._preemptions = Preemptions(snapshot)
         self._reservations: dict[str, Reservation] = {}
-        self._first: dict[str, str] = {}
-        """What the first of each lane is told."""
         self._held: dict[str, tuple[frozenset[str], Verdict]] = {}
         """By queue: what its first lacks, and what the others are told who want that too."""
         self._pauses: dict[str, Verdict] = {}
-        self._turns: dict[str, Verdict] = {}
-        """By what they are told: thousands wait for the same reason."""
         self._behind: set[tuple[str, int]] = set()
         """Queues and requests of those who wait for their turn."""
-        self._unmet = _Unmet()
-        self._running = snapshot.running
+        self._unmet = _Unmet(snapshot.queues)
+        self._snapshot = snapshot
         self._started: list[WaitingGang] = []
 
     def in_order(self, gangs: Iterable[WaitingGang]) -> Iterable[WaitingGang]:
@@ -81,11 +78,19 @@ class ManagedPolicy:
         """Only those hold each other back who want the same place."""
         return gang.lane
 
-    def again(self, gang: WaitingGang, ahead: str) -> Verdict | None:
-        """One that still does not fit waits too if one of its queue does that asks for the same."""
-        if (gang.queue, id(gang.request)) in self._behind and self._places.is_short(gang):
-            return self._told(gang, ahead)
-        return None
+    def again(self, gang: WaitingGang) -> Verdict | None:
+        """One that does not fit now, as one like it, waits too if its queue says nothing else.
+
+        So it is of most, and they are answered here, before anything about them is looked up.
+        """
+        if not self._places.is_short(gang):
+            return None
+        if (gang.queue, id(gang.request)) in self._behind:
+            return self._wording.turn(gang)
+        policy = self._queues.get(gang.queue)
+        if policy is None or policy.state is QueueState.PAUSED:
+            return None
+        return self._turn(gang, policy) if self._quotas.is_modest(gang.request) else None
 
     def hold(self, gang: WaitingGang, *, is_behind: bool) -> Verdict | None:
         """Whether its queue lets it start."""
@@ -97,7 +102,7 @@ class ManagedPolicy:
         if policy.state is QueueState.PAUSED:
             return self._paused(policy)
         if is_behind and not self._places.fits_now(gang):
-            return None  # whatever its queue says, it waits
+            return self._turn(gang, policy)  # whatever else its queue says
         spent = self._quotas.spent(gang, policy)
         if spent:
             return wait(SPENT, spent, holds_back=False)
@@ -141,47 +146,41 @@ class ManagedPolicy:
     def _rescued(self, gang: WaitingGang, message: str, rescue: Rescue) -> Verdict:
         """A job for which others make room; nobody else gets that."""
         message = self._wording.rescued(gang, message, _making_room(rescue))
-        self._reserve(gang, message, is_rescued=True)
+        self._reserve(gang, is_rescued=True)
         has_lane = self._places.free(gang.lane) is not None
         verdict = wait(PREEMPTING, message, holds_back=has_lane)
         verdict.victims = rescue.victims
         return verdict
 
     def behind(self, gang: WaitingGang, ahead: str) -> Verdict | None:
-        """Whether it may start past the first: only if that starts no later for it."""
-        reservation = self._reservations[gang.lane]
-        if self._places.fits_now(gang) and reservation.allows(
-            gang.request, gang.limit_s, self._now
-        ):
+        """Whether it may start past the first: only if that starts no later for it.
+
+        It fits now, or `hold` would have said that it waits.
+        """
+        del ahead
+        if self._reservations[gang.lane].allows(gang.request, gang.limit_s, self._now):
             return None
-        return self._turn(gang, ahead)
+        return self._turn(gang, self._queues[gang.queue])
 
-    def _turn(self, gang: WaitingGang, ahead: str) -> Verdict:
+    def _turn(self, gang: WaitingGang, policy: QueuePolicy) -> Verdict:
         self._behind.add((gang.queue, id(gang.request)))
-        self._unmet.note(gang, self._queues[gang.queue])
-        return self._told(gang, ahead)
-
-    def _told(self, gang: WaitingGang, ahead: str) -> Verdict:
-        message = self._wording.turn(gang, ahead, self._first[gang.lane])
-        verdict = self._turns.get(message)
-        if verdict is None:
-            verdict = self._turns[message] = wait(QUEUED, message, holds_back=False)
-        return verdict
+        self._unmet.note(gang, policy)
+        return self._wording.turn(gang)
 
     def short(self, gang: WaitingGang, verdict: Verdict, ahead: str | None) -> Verdict:
         """The first of a place waits until there is room, or room is made for it."""
-        if ahead is not None:
-            return self._turn(gang, ahead)
         policy = self._queues[gang.queue]
+        if ahead is not None:
+            return self._turn(gang, policy)
         free = self._places.free(gang.lane)
         rescue = self._rescue(gang, policy, free)
         self._quotas.count(gang.queue, gang.request)
         if rescue:
             return self._rescued(gang, verdict.message, rescue)
-        reservation = self._reserve(gang, verdict.message)
+        reservation = self._reserve(gang)
         return wait(QUEUED, self._wording.first(gang, verdict.message, reservation))
 
-    def _reserve(self, gang: WaitingGang, message: str, *, is_rescued: bool = False) -> Reservation:
+    def _reserve(self, gang: WaitingGang, *, is_rescued: bool = False) -> Reservation:
         """Keep its place.
 
         Who makes room there, for it or for others, may be gone any moment, and in any order: until
@@ -189,19 +188,12 @@ class ManagedPolicy:
         """
         free, now = self._places.free(gang.lane) or {}, self._now
         releases: list[Release] = []
-        leaving = self._preemptions.chosen
-        if not is_rescued and not any(
-            one.id in leaving and one.lane == gang.lane for one in self._running if leaving
-        ):
-            releases = [
-                Release(one.id, one.ends, one.request, one.name or one.id)
-                for one in self._running
-                if one.lane == gang.lane
-            ]
+        leaving, here = self._preemptions.chosen, self._snapshot.by_lane.get(gang.lane, ())
+        if not is_rescued and not (leaving and any(one.id in leaving for one in here)):
+            releases = [Release(one.id, one.ends, one.request, one.name or one.id) for one in here]
             releases += [_release(one, now) for one in self._started if one.lane == gang.lane]
         found = reserved(gang.name or gang.id, gang.request, free, releases, now)
         self._reservations[gang.lane] = found
-        self._first[gang.lane] = message
         return found
 
     def growths(self, lacks: Iterable[Lack], decisions: Decisions) -> dict[str, int]:
@@ -224,21 +216,22 @@ class _Unmet:
     It comes before those of lower priority then, whatever room was made for them.
     """
 
-    def __init__(self) -> None:
-        self._highest: dict[tuple[str, str], dict[str, int]] = {}
-        """The highest priority by cohort or queue, and in it by resource: that of the first, since
-        whoever comes later has no higher one."""
+    def __init__(self, queues: Mapping[str, QueuePolicy]) -> None:
+        highest: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        self._highest = {policy.name: highest[_whose(policy)] for policy in queues.values()}
+        """The highest priority by queue, the same for all of a cohort, and in it by resource: that
+        of the first, since whoever comes later has no higher one."""
 
     def note(self, gang: WaitingGang, policy: QueuePolicy) -> None:
         """One more, in the order of the queue."""
-        known = self._highest.setdefault(_whose(policy), {})
+        known = self._highest[policy.name]
         for resource in policy.quota:
             if resource not in known and _counts(gang, resource):
                 known[resource] = gang.priority
 
     def comes_before(self, gang: WaitingGang, policy: QueuePolicy) -> bool:
         """Whether there is one of higher priority that wants what this one wants."""
-        known = self._highest.get(_whose(policy), {})
+        known = self._highest[policy.name]
         wanted = (resource for resource in policy.quota if _counts(gang, resource))
         return any(known.get(resource, gang.priority) > gang.priority for resource in wanted)
 

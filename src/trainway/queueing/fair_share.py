@@ -7,11 +7,11 @@ hour. So the queues take turns in the order too, and not only one after the othe
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from operator import attrgetter
 from typing import Final
 
-from trainway.queueing.amounts import JOBS
+from trainway.queueing.amounts import Amounts
 from trainway.queueing.snapshot import Snapshot, WaitingGang, cost_of
 
 HALF_LIFE_S: Final = 7 * 24 * 3600
@@ -28,10 +28,10 @@ def decayed(usage: float, age_s: float) -> float:
 
 _arrival: Final = attrgetter("order", "id")
 
-_InLine = tuple[int, str, int, int, WaitingGang]
-"""One of a queue: the share of its user when its turn comes, the user, its number by arrival, which
-no other has, and what it costs."""
-_Turn = tuple[int, str, int, WaitingGang]
+_InLine = tuple[int, str, int]
+"""One of a queue: the share of its user when its turn comes, the user, and its number by arrival,
+which no other has."""
+_Turn = tuple[int, str, int]
 """The share of its queue when its turn comes, the queue, and its number by arrival."""
 
 
@@ -47,10 +47,10 @@ class FairShare:
         """By request: many jobs ask for the same."""
         for (queue, user), usage in snapshot.used.by_user.items():
             self._by_user[queue][user] = usage
-        for (queue, user), amounts in snapshot.tally.amounts.items():
-            cost = cost_of(amounts, amounts[JOBS]) * _AHEAD_S
+        for (queue, user), cost_of_all in snapshot.tally.costs.items():
+            cost, users = cost_of_all * _AHEAD_S, self._by_user[queue]
             self._by_queue[queue] = self._by_queue.get(queue, 0) + cost
-            self._by_user[queue][user] = self._by_user[queue].get(user, 0) + cost
+            users[user] = users.get(user, 0) + cost
 
     def in_order(self, gangs: Iterable[WaitingGang]) -> list[WaitingGang]:
         """Whose turn comes first; those come before their equals for whom room is being made.
@@ -78,35 +78,41 @@ class FairShare:
         """
         gangs.sort(key=_arrival)
         lines: dict[str, list[_InLine]] = {}
-        by_user, costs = self._by_user, self._costs
+        costs: list[int] = []
+        known = self._costs
         for number, gang in enumerate(gangs):
-            request, queue, user = gang.request, gang.queue, gang.user
-            cost = costs.get(id(request))
-            if cost is None:
-                cost = costs[id(request)] = cost_of(request) * _AHEAD_S
+            queue, user = gang.queue, gang.user
+            cost = known.get(id(gang.request)) or self._cost(gang.request)
             line = lines.get(queue)
             if line is None:
                 line = lines[queue] = []
-            users = by_user[queue]
+            users = self._by_user[queue]
             share = users.get(user, 0)
             users[user] = share + cost
-            line.append((share, user, number, cost, gang))
+            costs.append(cost)
+            line.append((share, user, number))
         turns: list[_Turn] = []
         for queue, line in lines.items():
             line.sort()
-            turns += self._turns(queue, line)
-        if len(lines) > 1:
-            turns.sort()
-        return [turn[3] for turn in turns]
+            self._take_turns(queue, line, costs, turns)
+        turns.sort()
+        return [gangs[number] for _, _, number in turns]
 
-    def _turns(self, queue: str, line: list[_InLine]) -> Iterator[_Turn]:
+    def _cost(self, request: Amounts) -> int:
+        cost = self._costs[id(request)] = cost_of(request) * _AHEAD_S
+        return cost
+
+    def _take_turns(
+        self, queue: str, line: list[_InLine], costs: list[int], turns: list[_Turn]
+    ) -> None:
         """Those of a queue, with its share when the turn of each comes."""
         policy = self._queues.get(queue)
         weight = policy.weight if policy else 1
         used = self._by_queue.get(queue, 0)
         share = used * _SCALE // weight
-        for _, _, number, cost, gang in line:
-            yield share, queue, number, gang
+        for _, _, number in line:
+            cost = costs[number]
+            turns.append((share, queue, number))
             share += cost * _SCALE // weight
             used += cost
         self._by_queue[queue] = used

@@ -93,7 +93,7 @@ class Quotas:
                 self._least_ceiling[resource] = min(least, amount)
         self._modest: dict[int, bool] = {}
         """By request: whether that is not exceeded."""
-        for queue, amounts in tally.by_queue().items():
+        for queue, amounts in tally.by_queue.items():
             self.count(queue, amounts, jobs=amounts[JOBS])
 
     def _ceiling(self, policy: QueuePolicy) -> dict[str, int]:
@@ -107,17 +107,6 @@ class Quotas:
             )
             for resource, quota in policy.quota.items()
         }
-
-    def copy(self) -> "Quotas":
-        """Books in which one may try things out."""
-        other = object.__new__(Quotas)
-        other._queues, other._gpu_seconds = self._queues, self._gpu_seconds
-        other._claims, other._most, other._modest = {}, self._most, self._modest
-        other._least_ceiling = self._least_ceiling
-        other._used = {name: dict(used) for name, used in self._used.items()}
-        other._cohort_used = {name: dict(used) for name, used in self._cohort_used.items()}
-        other._totals = self._totals
-        return other
 
     def count(self, queue: str, request: Amounts, times: int = 1, jobs: int = 1) -> None:
         """A job has started; or, with -1, has ended. Some nodes of one are no job: `jobs` is 0."""
@@ -133,6 +122,10 @@ class Quotas:
                 used[resource] += amount
                 if lent is not None:
                     lent[resource] += amount
+
+    def policy(self, queue: str) -> QueuePolicy:
+        """What the owner of a queue says of it."""
+        return self._queues[queue]
 
     def used(self, queue: str) -> Amounts:
         """What a queue uses of that which it has a quota for."""
@@ -189,36 +182,50 @@ class Quotas:
             if shortage.is_cohorts:
                 self._claims.setdefault((policy.cohort, shortage.resource), gang.name or gang.id)
 
+    def is_modest(self, request: Amounts) -> bool:
+        """Whether every queue could have so much."""
+        is_modest = self._modest.get(id(request))
+        if is_modest is None:
+            is_modest = self._modest[id(request)] = not _excess(request, self._least_ceiling)
+        return is_modest
+
     def never(self, gang: WaitingGang, policy: QueuePolicy) -> str:
         """Why a job asks for more than its queue can ever have; empty: it does not."""
-        is_modest = self._modest.get(id(gang.request))
-        if is_modest is None:
-            is_modest = not _excess(gang.request, self._least_ceiling)
-            self._modest[id(gang.request)] = is_modest
+        if self.is_modest(gang.request):
+            return ""
         most = self._most[policy.name]
-        resource = "" if is_modest else _excess(gang.request, most)
+        resource = _excess(gang.request, most)
         if not resource:
             return ""
         wanted, allowed = _wanted(gang.request, resource), figure(resource, most[resource])
         return f"{told(resource, wanted)}, and queue {policy.name} may use {allowed}"
 
-    def is_within(self, gang: WaitingGang, policy: QueuePolicy) -> bool:
-        """Whether a job would borrow nothing."""
-        used = self._used[policy.name]
-        for resource, quota in policy.quota.items():
-            wanted = 1 if resource == JOBS else gang.request.get(resource, 0)
-            if wanted and used.get(resource, 0) + wanted > quota:
-                return False
-        return True
+    def deficits(
+        self, gang: WaitingGang, policy: QueuePolicy
+    ) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+        """By how much its queue is short for a job, its cohort is, and what it would borrow.
 
-    def borrows(self, policy: QueuePolicy, resources: Iterable[str]) -> bool:
-        """Whether a queue has more than its quota of one of these."""
-        used = self._used[policy.name]
-        return any(
-            used.get(resource, 0) > policy.quota[resource]
-            for resource in resources
-            if resource in policy.quota
-        )
+        The first two are what `_lacks` tells of, for whoever has no claim to mind.
+        """
+        used, lent = self._used[policy.name], self._cohort_used.get(policy.cohort)
+        of_queue: dict[str, int] = {}
+        of_cohort: dict[str, int] = {}
+        borrowed: dict[str, int] = {}
+        for resource, quota in policy.quota.items():
+            wanted = _wanted(gang.request, resource)
+            if not wanted:
+                continue
+            beyond = used[resource] + wanted - quota
+            limit = 0 if lent is None else policy.borrowing.get(resource)
+            if beyond > 0:
+                borrowed[resource] = beyond
+                if limit is not None and beyond > limit:
+                    of_queue[resource] = beyond - limit
+            if lent is not None:
+                missing = lent[resource] + wanted - self._totals[policy.cohort][resource]
+                if missing > 0:
+                    of_cohort[resource] = missing
+        return of_queue, of_cohort, borrowed
 
     def spent(self, gang: WaitingGang, policy: QueuePolicy) -> str:
         """What to say of a queue that has used up its GPU-hours; empty: it has not."""

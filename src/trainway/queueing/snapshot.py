@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from trainway.queueing.amounts import CPU, GPU, JOBS, Amounts, add
+from trainway.queueing.amounts import CPU, GPU, JOBS, Amounts
 from trainway.queueing.queue_policy import DEFAULT_QUEUE, QueuePolicy
 
 _GPU_COST = 16_000
@@ -64,35 +64,40 @@ class RunningGang:
 
 
 class Tally:
-    """What runs, added up by queue and user; how many there are counts as `jobs`.
+    """What runs, added up as shares and quotas need it; how many there are counts as `jobs`.
 
-    It is all that shares and quotas depend on. Whoever knows what starts and ends keeps one up, so
-    that a decision need not go through thousands that run.
+    It is all that these depend on. Whoever knows what starts and ends keeps one up, so that a
+    decision need not go through thousands that run.
     """
 
     def __init__(self, running: Iterable[RunningGang] = ()) -> None:
-        self.amounts: dict[tuple[str, str], dict[str, int]] = {}
+        self.costs: dict[tuple[str, str], int] = {}
+        """What it costs in a second, by queue and user."""
+        self.by_queue: dict[str, dict[str, int]] = {}
         for gang in running:
             self.count(gang)
 
     def count(self, gang: RunningGang, times: int = 1) -> None:
         """One more runs; or, with -1, one less. Some nodes of one are no job."""
-        owner = gang.queue, gang.user
-        sums = self.amounts.get(owner)
+        queue, request, jobs = gang.queue, gang.request, 0 if gang.gives else 1
+        owner = queue, gang.user
+        self.costs[owner] = self.costs.get(owner, 0) + times * cost_of(request, jobs)
+        sums = self.by_queue.get(queue)
         if sums is None:
-            sums = self.amounts[owner] = {JOBS: 0}
-        sums[JOBS] += 0 if gang.gives else times
-        for resource, amount in gang.request.items():
+            sums = self.by_queue[queue] = {JOBS: 0}
+        sums[JOBS] += times * jobs
+        for resource, amount in request.items():
             sums[resource] = sums.get(resource, 0) + times * amount
-        if not any(sums.values()):
-            del self.amounts[owner]
+        if times < 0:
+            self._forget(owner)
 
-    def by_queue(self) -> dict[str, dict[str, int]]:
-        """What the users of each queue have together."""
-        sums: dict[str, dict[str, int]] = {}
-        for (queue, _), amounts in self.amounts.items():
-            add(sums.setdefault(queue, {}), amounts)
-        return sums
+    def _forget(self, owner: tuple[str, str]) -> None:
+        """Keep nothing of those who have nothing."""
+        queue, _ = owner
+        if not self.costs[owner]:
+            del self.costs[owner]
+        if not any(self.by_queue[queue].values()):
+            del self.by_queue[queue]
 
 
 @dataclass(frozen=True)
@@ -129,3 +134,14 @@ class Snapshot:
     def tally(self) -> Tally:
         """What runs, added up."""
         return Tally(self.running) if self.kept is None else self.kept
+
+    @cached_property
+    def by_lane(self) -> dict[str, list[RunningGang]]:
+        """What runs, by place; nobody asks where all start that wait."""
+        lanes: dict[str, list[RunningGang]] = {}
+        for gang in self.running:
+            known = lanes.get(gang.lane)
+            if known is None:
+                known = lanes[gang.lane] = []
+            known.append(gang)
+        return lanes

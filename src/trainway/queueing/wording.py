@@ -7,6 +7,7 @@ sentences; the queue of a machine has words of its own (`engine/queues/machine_w
 from datetime import UTC, datetime
 from typing import Protocol
 
+from trainway.agent.controllers.gang_queue import QUEUED, Verdict, wait
 from trainway.queueing.reservation import Reservation
 from trainway.queueing.snapshot import WaitingGang
 
@@ -22,8 +23,8 @@ class Wording(Protocol):
         """What it is told if others make room for it."""
         ...
 
-    def turn(self, gang: WaitingGang, ahead: str, first: str) -> str:
-        """What those behind it are told; `first` is what the one ahead lacks."""
+    def turn(self, gang: WaitingGang) -> Verdict:
+        """What those behind it are told; one object for all who are told the same."""
         ...
 
 
@@ -31,28 +32,32 @@ class Sentences:
     """The words where nobody says otherwise."""
 
     def __init__(self) -> None:
-        self._turns: dict[tuple[str, bool], str] = {}
+        self._ahead: dict[str, tuple[str, str]] = {}
+        """By place: its first, and what that lacks."""
+        self._turns: dict[tuple[str, bool], Verdict] = {}
 
     def first(self, gang: WaitingGang, message: str, reservation: Reservation) -> str:
         """What is short, and until when as far as that is known."""
-        del gang
+        self._ahead[gang.lane] = gang.name or gang.id, message
         return f"{message} {expected(reservation) or _UNKNOWN}"
 
     def rescued(self, gang: WaitingGang, message: str, rescue: str) -> str:
         """What is short, and who makes room."""
-        del gang
-        return f"{message} {rescue}"
+        told = f"{message} {rescue}"
+        self._ahead[gang.lane] = gang.name or gang.id, told
+        return told
 
-    def turn(self, gang: WaitingGang, ahead: str, first: str) -> str:
+    def turn(self, gang: WaitingGang) -> Verdict:
         """Who is ahead, and what would help; the same for all of a place."""
         key = gang.lane, gang.limit_s is None
-        told = self._turns.get(key)
-        if told is None:
-            told = f"It waits for its turn: {ahead} is ahead. {of_another(ahead, first)}"
+        verdict = self._turns.get(key)
+        if verdict is None:
+            ahead, lacks = self._ahead[gang.lane]
+            told = f"It waits for its turn: {ahead} is ahead. {of_another(ahead, lacks)}"
             if gang.limit_s is None:
                 told += " With a time limit it could start earlier, where that delays nobody."
-            self._turns[key] = told
-        return told
+            verdict = self._turns[key] = wait(QUEUED, told, holds_back=False)
+        return verdict
 
 
 _UNKNOWN = "When that becomes free is not known, since something that runs has no time limit."

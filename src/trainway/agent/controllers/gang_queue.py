@@ -16,6 +16,8 @@ pool (`agent/pool/queue.py`), and the nodes of a cluster (`agent/pool/cluster_qu
 
 from __future__ import annotations
 
+from functools import cached_property
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from abc import abstractmethod
@@ -63,15 +65,19 @@ if TYPE_CHECKING:
             """Who holds back whom: only gangs of the same lane do."""
 
         @abstractmethod
-        def again(self, gang: Any, ahead: str) -> Verdict | None:
+        def again(self, gang: Any) -> Verdict | None:
             """What becomes of a gang like one that waits for its turn already; None: ask further.
 
-            Only quicker than to ask: it is the same that `hold` and `behind` would come to.
+            Only quicker than to ask: it waits and holds back nobody, and is told the same that
+            `hold` and `behind` would come to.
             """
 
         @abstractmethod
         def hold(self, gang: Any, *, is_behind: bool) -> Verdict | None:
-            """Why a gang may not start though there were room; None: it may."""
+            """Why a gang may not start though there were room; None: it may.
+
+            One behind others may be told here already that it waits for its turn.
+            """
 
         @abstractmethod
         def behind(self, gang: Any, ahead: str) -> Verdict | None:
@@ -155,7 +161,7 @@ class Decisions:
         """Whom to start where."""
         return [(gang, verdict.place) for gang, verdict in self._of(START)]
 
-    @property
+    @cached_property
     def waiting(self) -> list[tuple[Any, str, str]]:
         """Who waits, with reason and message; the position of each is its place in the list."""
         return [(gang, item.reason, item.message) for gang, item in self._of(WAIT)]
@@ -197,7 +203,7 @@ class FirstComeFirstServed:
         """There is one."""
         return ""
 
-    def again(self, gang: Any, ahead: str) -> Verdict | None:  # noqa: ARG002 - of the protocol
+    def again(self, gang: Any) -> Verdict | None:  # noqa: ARG002 - of the protocol
         """Nothing is remembered."""
         return None
 
@@ -226,23 +232,27 @@ def decide(gangs: Iterable[Any], room: Room, policy: Policy = _USUAL) -> Decisio
     verdicts: list[Verdict] = []
     ahead: dict[Any, str] = {}
     for gang in ordered:
-        lane = policy.lane(gang)
-        first = ahead.get(lane)
-        verdict = None if first is None else policy.again(gang, first)
-        if verdict is not None:
-            verdicts.append(verdict)
-            continue
-        verdict = room.hopeless(gang) or policy.hold(gang, is_behind=first is not None)
-        if verdict is None and first is not None and not room.is_exempt(gang):
-            verdict = policy.behind(gang, first)
+        verdict = policy.again(gang)
         if verdict is None:
-            verdict = room.judge(gang)
-            if verdict.outcome == WAIT:
-                verdict = policy.short(gang, verdict, first)
-        if verdict.outcome == START:
-            room.take(gang, verdict.place)
-            policy.took(gang)
-        elif verdict.holds_back:
-            ahead[lane] = room.name(gang)
+            verdict = _asked(gang, room, policy, ahead)
         verdicts.append(verdict)
     return Decisions(ordered, verdicts)
+
+
+def _asked(gang: Any, room: Room, policy: Policy, ahead: dict[Any, str]) -> Verdict:
+    """What becomes of the next gang; `ahead` has by lane who holds back those behind it."""
+    lane = policy.lane(gang)
+    first = ahead.get(lane)
+    verdict = room.hopeless(gang) or policy.hold(gang, is_behind=first is not None)
+    if verdict is None and first is not None and not room.is_exempt(gang):
+        verdict = policy.behind(gang, first)
+    if verdict is None:
+        verdict = room.judge(gang)
+        if verdict.outcome == WAIT:
+            verdict = policy.short(gang, verdict, first)
+    if verdict.outcome == START:
+        room.take(gang, verdict.place)
+        policy.took(gang)
+    elif verdict.holds_back:
+        ahead[lane] = room.name(gang)
+    return verdict

@@ -5,6 +5,7 @@ and not what ten thousand are.
 """
 
 from trainway.agent.controllers import gang_queue
+from trainway.agent.controllers.gang_queue import QUEUED, Verdict, wait
 from trainway.queueing.reservation import Reservation
 from trainway.queueing.snapshot import WaitingGang
 from trainway.queueing.wording import expected
@@ -27,12 +28,11 @@ class MachineWords:
         self._last[gang.lane] = gang.name
         return _joined(message, rescue)
 
-    def turn(self, gang: WaitingGang, ahead: str, first: str) -> str:
+    def turn(self, gang: WaitingGang) -> Verdict:
         """Who is right before it."""
-        del first
-        ahead = self._last.get(gang.lane, ahead)
+        ahead = self._last[gang.lane]
         self._last[gang.lane] = gang.name
-        return gang_queue.turn(ahead)
+        return wait(QUEUED, gang_queue.turn(ahead), holds_back=False)
 
 
 def _joined(message: str, sentence: str) -> str:

@@ -57,16 +57,33 @@ class HangWatch:
         self._stacks = stacks
         self._monotonic = monotonic
         self._watched: dict[str, _Watched | None] = {}
+        """None: it may be silent for as long as it likes."""
+        self._have_logs: dict[type, bool] = {}
 
     async def run(self) -> None:
         """Watch until this is cancelled."""
         while True:
             await asyncio.sleep(INTERVAL_S)
-            live = self._stacks.live
-            self._watched = {key: known for key, known in self._watched.items() if key in live}
-            for job in list(live.values()):
-                with about(job_fields(job.id, job.record.name)):
-                    await self._try(job)
+            await self.look_at_all()
+
+    async def look_at_all(self) -> None:
+        """Look at those that may not be silent, and at those of whom that is not known yet.
+
+        Thousands may be, and all others of the server wait for what is asked of each.
+        """
+        live = self._stacks.live
+        self._watched = {key: known for key, known in self._watched.items() if key in live}
+        for job in [job for job in live.values() if self._may_hang(job)]:
+            with about(job_fields(job.id, job.record.name)):
+                await self._try(job)
+
+    def _may_hang(self, job: LiveJob) -> bool:
+        if job.id in self._watched:
+            return self._watched[job.id] is not None
+        kind = type(job.backend)
+        if kind not in self._have_logs:
+            self._have_logs[kind] = isinstance(job.backend, WatchesLogs)  # which takes long
+        return self._have_logs[kind]
 
     async def _try(self, job: LiveJob) -> None:
         try:

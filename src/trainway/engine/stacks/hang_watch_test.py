@@ -152,3 +152,29 @@ def test_a_job_without_the_annotation_may_be_silent(world: World) -> None:
         world.now += 10_000
     assert world.ended == []
     assert timeout_of(world.objects) is None
+
+
+def test_jobs_that_may_be_silent_are_looked_at_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server with 10,000 of them spent a good part of each second on that."""
+    world, looked = World(), []
+    look = HangWatch.look
+
+    async def noted(watch: HangWatch, job: Any) -> None:
+        looked.append(job.id)
+        await look(watch, job)
+
+    async def objects(job_id: str) -> list[Any]:
+        return [OBJECT] if job_id == "limited" else []
+
+    monkeypatch.setattr(HangWatch, "look", noted)
+    record, blind = SimpleNamespace(**vars(world.job.record), name=""), object()
+    backends = {"limited": world.job.backend, "unlimited": world.job.backend, "blind": blind}
+    observation = world.job.observation
+    live = {
+        key: SimpleNamespace(id=key, backend=backend, record=record, observation=observation)
+        for key, backend in backends.items()
+    }
+    watch = HangWatch(cast("Any", SimpleNamespace(live=live, objects=objects)))
+    for _ in range(3):
+        asyncio.run(watch.look_at_all())
+    assert looked == ["limited", "unlimited", "limited", "limited"]
