@@ -37,7 +37,8 @@ def test_it_begins_again_where_it_is_and_keeps_its_attempts() -> None:
         shown = await world.until("demo", "Running")
         (ended,) = shown["status"]["endedAttempts"]
         assert (ended["attempt"], ended["reason"]) == (0, "NodeLost")
-        assert await world.messages("Recovering") == ["it begins again: it ended"]
+        why = "node-0 failed: EvictionByEvictionAPI (attempt 1 of 1)"
+        assert await world.messages("Recovering") == [f"it begins again: {why}"]
         again.end()
         await world.until("demo", "Succeeded")
 

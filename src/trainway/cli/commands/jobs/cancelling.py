@@ -3,7 +3,7 @@
 import click
 
 from trainway.cli.cluster_connection import confirm
-from trainway.cli.cluster_options import every_option, yes_option
+from trainway.cli.cluster_options import yes_option
 from trainway.cli.completions import complete_refs, complete_worker_pools
 from trainway.cli.connection import connect
 from trainway.cli.output import echo, echo_line
@@ -22,7 +22,7 @@ from trainway.sdk.worker_pool_rest import WorkerPoolRest
     "-p", "--pool", metavar="NAME", shell_complete=complete_worker_pools,
     help="All jobs of this worker pool that wait or run.",
 )  # fmt: skip
-@every_option("your jobs that wait or run")
+@click.option("-a", "--all", "every", is_flag=True, help="All your jobs that wait or run.")
 @click.option("-u", "--all-users", is_flag=True, help="All jobs of all users that wait or run.")
 @click.option(
     "--graceful", is_flag=True, help="Accepted: processes always have their grace period."
