@@ -34,6 +34,7 @@ def test_what_a_job_costs_and_what_it_may_cost(dashboard: Dashboard, gate: Gate)
         settle(page)
         said = re.compile(r"\$.* of at most \$1,000,000\.00, \$3,600\.00 an hour")
         expect(page.get_by_text(said)).to_be_visible()
+        expect(page.get_by_text("0 % of the limit")).to_be_visible()
         running.let_go()
         dashboard.trainway.run("jobs", "wait", "dear")
     finally:

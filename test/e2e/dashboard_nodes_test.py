@@ -86,7 +86,7 @@ def test_of_a_thousand_nodes_only_those_in_sight_are_drawn(site: Dashboard) -> N
     page.get_by_role("textbox", name="Find nodes").fill("node-0777")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text(HOSTILE)
-    expect(rows).to_contain_text("2: NodeLost 2")
+    expect(rows).to_contain_text("2 lost with the node")
     expect(rows).to_contain_text("the host was lost")
 
 

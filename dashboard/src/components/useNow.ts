@@ -24,5 +24,5 @@ const snapshot = () => now;
 
 /** The present moment, in milliseconds; whoever shows a relative time is drawn again with it. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, snapshot);
+  return useSyncExternalStore(subscribe, snapshot, snapshot);
 }

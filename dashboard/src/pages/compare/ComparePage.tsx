@@ -4,6 +4,7 @@ import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
 import { Loading } from "../../components/Loading";
 import { PageFrame } from "../../components/PageFrame";
+import { RunCosts } from "../../components/RunCosts";
 import { useNow } from "../../components/useNow";
 import { get } from "../../data/client";
 import { jobQuery, KEYS } from "../../data/queries";
@@ -28,6 +29,7 @@ export default function ComparePage() {
   return (
     <PageFrame title={run ? `Compare ${run}` : "Compare jobs"}>
       {members.error && <ErrorAlert error={members.error} title="The run could not be read" />}
+      {members.data && <RunCosts run={members.data} />}
       {run && members.isPending ? (
         <Loading what="the run" />
       ) : all.length === 0 ? (

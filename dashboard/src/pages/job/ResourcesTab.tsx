@@ -1,9 +1,10 @@
 import { Alert } from "@patternfly/react-core/dist/dynamic/components/Alert";
 import { Title } from "@patternfly/react-core/dist/dynamic/components/Title";
 import { useQuery } from "@tanstack/react-query";
-import { costText } from "../../components/cost";
+import { spendingOf } from "../../components/cost";
 import { figure } from "../../components/format";
 import { Loading } from "../../components/Loading";
+import { SpendingView } from "../../components/SpendingView";
 import { useNow } from "../../components/useNow";
 import { compiledQuery } from "../../data/jobQueries";
 import type { JobProps } from "./jobProps";
@@ -21,6 +22,7 @@ export default function ResourcesTab({ job }: JobProps) {
   const now = useNow();
   const isWaiting = WAITING.includes(status.phase);
   const usage = status.usage;
+  const spending = spendingOf(status, now);
   const since = usage?.runningSince ? Math.max(0, now - Date.parse(usage.runningSince)) / 3_600_000 : 0;
   const hours = (done: number, meanwhile: number | null | undefined) =>
     figure(done + since * (meanwhile ?? 0));
@@ -77,10 +79,12 @@ export default function ResourcesTab({ job }: JobProps) {
           <dt>CPU-hours</dt>
           <dd>{hours(usage?.cpuHours ?? 0, usage?.cpus)}</dd>
         </div>
-        {usage && usage.cost !== null && usage.cost !== undefined && (
+        {spending && (
           <div>
             <dt>Cost</dt>
-            <dd>{costText(usage, status.budget, now)}</dd>
+            <dd>
+              <SpendingView spending={spending} />
+            </dd>
           </div>
         )}
       </dl>

@@ -15,6 +15,22 @@ describe("advice", () => {
   ])("for %j names %s", (summary, word) =>
     expect(adviceFor({ reason: "", message: "", failure: { summary } })).toContain(word),
   );
+
+  it.each([
+    ["ExitCode", "node-1 exited with 3 (attempt 1 of 1); the other node was stopped", "last lines"],
+    ["ExitCode", "node-0 exited with 1: gRPC: deadline exceeded (attempt 1 of 1)", "last lines"],
+    ["ExitCode", "node-0 was killed by SIGKILL (attempt 1 of 1)", "signal"],
+    ["ExitCode", "node-0 exited with 127 (attempt 1 of 1)", "PATH"],
+    ["AgentLost", "node-0 failed on h1: HostLost", "took all memory"],
+    ["Preempted", "node-0 failed on h1", "run the job again"],
+    ["Budget", "", "larger budget"],
+    ["Refused", "", "what the message names"],
+    ["Refused", "node-0 could not be started: no such image", "PATH"],
+    ["SomethingNew", "", "events"],
+  ])("by the cause %s of %j says %s", (cause, summary, word) => {
+    const failure = summary ? { summary } : null;
+    expect(adviceFor({ reason: "", message: "", failure, cause })).toContain(word);
+  });
 });
 
 describe("nodes", () => {

@@ -1,7 +1,8 @@
 import { Switch } from "@patternfly/react-core/dist/dynamic/components/Switch";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { Suspense, useCallback, useMemo, useState } from "react";
 import { count } from "../../components/format";
+import { later } from "../../components/later";
 import { PageFrame } from "../../components/PageFrame";
 import type { Search } from "../../data/search";
 import { ActionBar } from "./ActionBar";
@@ -13,6 +14,8 @@ import { filtersOf, queryOf, searchOf, type JobFilters } from "./filters";
 import { JobTable } from "./JobTable";
 import { useCurrent } from "./useCurrent";
 import { askForRows } from "./useJobRows";
+
+const CostsOfRun = later<{ run: string }>(() => import("./CostsOfRun"));
 
 export default function JobsPage() {
   const search = useSearch({ strict: false }) as Search;
@@ -74,6 +77,11 @@ export default function JobsPage() {
       }
     >
       <FilterBar filters={filters} onChange={change} />
+      {filters.run && (
+        <Suspense fallback={null}>
+          <CostsOfRun run={filters.run} />
+        </Suspense>
+      )}
       <ActionBar selected={selectedJobs} onDone={selectNone} />
       <JobTable
         filters={filters}

@@ -2,6 +2,7 @@ import { Checkbox } from "@patternfly/react-core/dist/dynamic/components/Checkbo
 import { Skeleton } from "@patternfly/react-core/dist/dynamic/components/Skeleton";
 import { Link } from "@tanstack/react-router";
 import { memo, type CSSProperties } from "react";
+import { limitText } from "../../components/cost";
 import { count } from "../../components/format";
 import { JobLink } from "../../components/JobLink";
 import { Moment } from "../../components/Moment";
@@ -83,7 +84,9 @@ function titleOf(column: Column, job: Job): string | undefined {
 function RunCells({ run, columns }: { run: Schemas["Run"]; columns: readonly Column[] }) {
   const { id, name, creationTimestamp } = run.metadata;
   const phases = Object.entries(run.status.phases);
-  const summary = phases.map(([phase, number]) => `${number} ${phase}`).join(", ");
+  const counts = phases.map(([phase, number]) => `${number} ${phase}`).join(", ");
+  const limit = limitText(run.status.budget);
+  const summary = limit ? `${counts}; may cost ${limit}` : counts;
   const cells: Record<string, React.ReactNode> = {
     phase: <PhaseLabel phase={run.status.phase} />,
     created: <Moment time={creationTimestamp} />,

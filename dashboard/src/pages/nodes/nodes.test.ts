@@ -79,7 +79,9 @@ test("who has set a node aside, since and until when, as far as it is known", ()
 });
 
 test("failures and reasons are told once, in words", () => {
-  expect(failuresText(LOST)).toBe("3: NodeLost 2, ExitCode 1");
+  expect(failuresText(LOST)).toBe("3: 2 lost with the node, 1 ended with an error");
+  expect(failuresText(node("h4", { failures: { ExitCode: 1 } }))).toBe("1 ended with an error");
+  expect(failuresText(node("h5", { failures: { SomethingNew: 2 } }))).toBe("2 SomethingNew");
   expect(failuresText(ASIDE)).toBe("–");
   expect(whyNot(ASIDE)).toBe("a loud fan");
   expect(whyNot({ ...ASIDE, problem: "it is lost" })).toBe("a loud fan; it is lost");

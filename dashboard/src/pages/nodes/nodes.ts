@@ -72,12 +72,25 @@ export function failed(node: NodeInfo): number {
   return Object.values(node.failures).reduce((sum, number) => sum + number, 0);
 }
 
-/** `3: NodeLost 2, ExitCode 1`; `–` where there were none. */
+/** What became of an attempt, by the cause that the server names in one word. */
+const ENDS: Readonly<Record<string, string>> = {
+  Preempted: "preempted",
+  NodeLost: "lost with the node",
+  OutOfMemory: "out of memory",
+  ExitCode: "ended with an error",
+  Timeout: "out of time",
+  Hang: "hung",
+  Refused: "not started",
+  AgentLost: "lost with the agent",
+  Budget: "out of money",
+  Unknown: "for unknown reasons",
+};
+
+/** `3: 2 lost with the node, 1 ended with an error`; `–` where there were none. */
 export function failuresText(node: NodeInfo): string {
-  const total = failed(node);
-  if (total === 0) return "–";
-  const causes = Object.entries(node.failures).map(([cause, number]) => `${cause} ${number}`);
-  return `${total}: ${causes.join(", ")}`;
+  const ends = Object.entries(node.failures).map(([cause, number]) => `${number} ${ENDS[cause] ?? cause}`);
+  const text = ends.join(", ") || "–";
+  return ends.length > 1 ? `${failed(node)}: ${text}` : text;
 }
 
 /** `by ana, since 4:00, until 6:00`, as far as it is known; empty: nothing is. */

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { spendingOf } from "../../components/cost";
 import { DataTable } from "../../components/DataTable";
 import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
@@ -10,6 +11,7 @@ import { Loading } from "../../components/Loading";
 import { Moment } from "../../components/Moment";
 import { PageFrame } from "../../components/PageFrame";
 import { PhaseLabel } from "../../components/PhaseLabel";
+import { SpendingView } from "../../components/SpendingView";
 import { useNow } from "../../components/useNow";
 import { jobQuery } from "../../data/queries";
 import { membersOf } from "./group";
@@ -36,6 +38,7 @@ export default function GroupPage() {
   }
   const { metadata, spec, status } = job;
   const members = membersOf(job);
+  const spending = spendingOf(status, now);
   return (
     <PageFrame title={metadata.name} beside={<PhaseLabel phase={status.phase} />}>
       {error && <ErrorAlert error={error} title="What is shown may be old" />}
@@ -54,6 +57,7 @@ export default function GroupPage() {
               ["Runs on", spec.backend],
               ["Submitted", <Moment key="submitted" time={metadata.creationTimestamp} />],
               ["Duration", status.startTime ? elapsed(status.startTime, status.completionTime, now) : ""],
+              ["Cost", spending && <SpendingView key="cost" spending={spending} />],
             ]}
           />
           <GroupGraph members={members} />

@@ -3,6 +3,8 @@ import { Title } from "@patternfly/react-core/dist/dynamic/components/Title";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { BudgetEnd } from "../../components/BudgetEnd";
+import { endOf, spendingOf } from "../../components/cost";
 import { DataTable } from "../../components/DataTable";
 import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
@@ -12,6 +14,7 @@ import { Loading } from "../../components/Loading";
 import { Moment } from "../../components/Moment";
 import { PageFrame } from "../../components/PageFrame";
 import { PhaseLabel } from "../../components/PhaseLabel";
+import { SpendingView } from "../../components/SpendingView";
 import { useNow } from "../../components/useNow";
 import { pipelineQuery } from "../../data/pipelines";
 import { againFrom, countsText, durationOf, phaseOf, spanOf, tasksOf, type Task } from "./pipeline";
@@ -41,6 +44,8 @@ export default function PipelinePage() {
   }
   const { metadata, spec, status } = run;
   const tasks = tasksOf(run);
+  const spending = spendingOf(status, now);
+  const canBegin = endOf(status.budget) === null; // the server refuses the tasks of others
   const again = from ? againFrom(tasks, from) : [];
   return (
     <PageFrame
@@ -54,6 +59,7 @@ export default function PipelinePage() {
       )}
       {run.pipeline && (
         <>
+          <BudgetEnd run={run} />
           <FactList
             facts={[
               ["Id", <code key="id">{metadata.id}</code>],
@@ -61,6 +67,7 @@ export default function PipelinePage() {
               ["Runs on", spec.backend],
               ["Submitted", <Moment key="submitted" time={metadata.creationTimestamp} />],
               ["Duration", spanOf(tasks, now)],
+              ["Cost", spending && <SpendingView key="cost" spending={spending} />],
             ]}
           />
           <TaskGraph tasks={tasks} />
@@ -71,7 +78,9 @@ export default function PipelinePage() {
             label="Tasks"
             columns={COLUMNS}
             sentences={[4]}
-            rows={tasks.map((task) => row(task, againFrom(tasks, task.name).length > 0, now, setFrom))}
+            rows={tasks.map((task) =>
+              row(task, canBegin && againFrom(tasks, task.name).length > 0, now, setFrom),
+            )}
           />
         </>
       )}

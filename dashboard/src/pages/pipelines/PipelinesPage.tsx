@@ -1,6 +1,7 @@
 import { Button } from "@patternfly/react-core/dist/dynamic/components/Button";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { limitText } from "../../components/cost";
 import { DataTable } from "../../components/DataTable";
 import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
@@ -13,12 +14,15 @@ import { GroupList } from "./GroupList";
 import { countsText } from "./pipeline";
 
 const COLUMNS = ["Name", "Phase", "Tasks", "Runs on", "Submitted"];
+const LIMIT = "May cost";
 
 /** The pipelines, newest first. */
 export default function PipelinesPage() {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(pipelinesQuery);
   const runs = data?.pages.flatMap((page) => page.items) ?? [];
+  const hasLimits = runs.some((run) => limitText(run.status.budget));
+  const columns = hasLimits ? [...COLUMNS, LIMIT] : COLUMNS;
   return (
     <PageFrame title="Pipelines">
       {error && (
@@ -35,7 +39,9 @@ export default function PipelinesPage() {
           </p>
         </EmptyPage>
       )}
-      {runs.length > 0 && <DataTable label="Pipelines" columns={COLUMNS} rows={runs.map(row)} />}
+      {runs.length > 0 && (
+        <DataTable label="Pipelines" columns={columns} rows={runs.map((run) => row(run, hasLimits))} />
+      )}
       {hasNextPage && (
         <Button variant="link" isInline isLoading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
           Show older ones
@@ -46,7 +52,7 @@ export default function PipelinesPage() {
   );
 }
 
-function row(run: Run): readonly [string, ...React.ReactNode[]] {
+function row(run: Run, hasLimits: boolean): readonly [string, ...React.ReactNode[]] {
   const { id, name, creationTimestamp } = run.metadata;
   return [
     id,
@@ -57,5 +63,6 @@ function row(run: Run): readonly [string, ...React.ReactNode[]] {
     countsText(run),
     run.spec.backend,
     <Moment key="submitted" time={creationTimestamp} />,
+    ...(hasLimits ? [limitText(run.status.budget) || "–"] : []),
   ];
 }
