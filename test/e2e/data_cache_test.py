@@ -169,8 +169,10 @@ def test_a_cache_is_applied_listed_shared_and_deleted(table: Path, tmp_path: Pat
         found += [row for each in tables for row in each.column("id").to_pylist()]
         assert sorted(found) == ALL
 
-        user.run("cache", "apply", "broken", str(tmp_path / "nothing"))
-        assert "there is nothing at" in listed(user, "broken", "Failed")["message"]
+        user.run("cache", "apply", "none", str(tmp_path / "nothing"), code=3)
+        (tmp_path / "broken.parquet").write_text("text")
+        user.run("cache", "apply", "broken", str(tmp_path / "broken.parquet"))
+        assert "is no Parquet file" in listed(user, "broken", "Failed")["message"]
         user.run("cache", "delete", "words", "broken", "-y")
         assert user.json("cache", "ls") == []
         user.run("cache", "delete", "words", "-y", code=3)
