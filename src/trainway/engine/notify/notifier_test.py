@@ -223,7 +223,7 @@ def test_what_was_told_is_not_told_again_though_that_cannot_be_noted(
         remove(notice)
 
     async def scene(world: World) -> None:
-        store.outbox.remove = failing  # type: ignore[method-assign]
+        store.outbox.remove = failing  # type: ignore[method-assign] # a write that fails
         tell(world, HOOK, HOOK)
         async with asyncio.timeout(60):
             while len(failures) == 2:
