@@ -2,8 +2,9 @@
 
 `live` is in managed_server.py. For `decision` the snapshots are made up: queues with quotas in
 cohorts, users, priorities and time limits, and machines that are full, so that most jobs wait. Each
-decision gets a snapshot of its own, as it is in a server, and is made from it alone: what reads the
-store and carries out is not in the figure.
+decision gets a snapshot of its own, as it is in a server, with what runs added up, which a server
+keeps up as jobs start and end. It is made from that alone: what reads the store and carries out is
+not in the figure.
 """
 
 import gc
@@ -17,7 +18,7 @@ from benchmarks.managed_server import live
 from trainway.queueing.amounts import CPU, GPU, JOBS, MEMORY
 from trainway.queueing.decision import decide
 from trainway.queueing.queue_policy import Preemption, QueuePolicy
-from trainway.queueing.snapshot import RunningGang, Snapshot, Used, WaitingGang
+from trainway.queueing.snapshot import RunningGang, Snapshot, Tally, Used, WaitingGang
 
 LIMITS_MS = {1_000: 20.0, 10_000: 100.0}
 """By how many jobs wait."""
@@ -85,7 +86,7 @@ def snapshot(pending: int, seed: int) -> Snapshot:
         for number in range(pending)
     ]
     used = Used({name: chance.randrange(10**9) for name in names})
-    return Snapshot(waiting, running, queues, lanes, now=0, used=used)
+    return Snapshot(waiting, running, queues, lanes, now=0, used=used, kept=Tally(running))
 
 
 def decision() -> Iterator[suite.Row]:
