@@ -113,6 +113,11 @@ def group_errors(tasks: Sequence[Task]) -> Iterator[tuple[int, FieldError]]:
             yield rank, forbidden(path, detail)
 
 
+def may_read(value: object) -> bool:
+    """Whether what is written somewhere, such as a task, names the output of any other."""
+    return _REFERENCE.search(json.dumps(value)) is not None
+
+
 def references(task: Task) -> Iterator[tuple[Path, str]]:
     """The tasks whose output a task reads, and where it says so."""
     for path, text in _texts(task):
@@ -166,7 +171,7 @@ def _misspelt(task: Task, known: Collection[str]) -> Iterator[FieldError]:
                 detail = f"of a task there is only its output: ${{tasks.{name}.output}}"
                 yield invalid(path, found, detail)
     for field in _WITHOUT_OUTPUTS:
-        if _REFERENCE.search(json.dumps(task.data.get(field))):
+        if may_read(task.data.get(field)):
             detail = "the output of another task can be named in envs, setup and run only"
             yield forbidden((field,), detail)
 
