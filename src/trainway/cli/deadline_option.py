@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import click
 
+from trainway.cli.duration_option import checked_duration
 from trainway.cli.times import parse_duration
 from trainway.errors import UsageError
 from trainway.json_types import Json
@@ -23,6 +24,7 @@ deadline_option: Final = click.option(
 work_option: Final = click.option(
     "--work",
     metavar="DURATION",
+    callback=checked_duration,
     help="With --deadline: how long the job computes if nothing interrupts it, such as 5h.",
 )
 

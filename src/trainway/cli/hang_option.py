@@ -2,17 +2,12 @@
 
 import click
 
-from trainway.cli.times import parse_duration
-
-
-def _seconds(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
-    return None if text is None else parse_duration(text)
-
+from trainway.cli.duration_option import duration
 
 hang_option = click.option(
     "--hang-timeout",
     metavar="TIME",
-    callback=_seconds,
+    callback=duration,
     help="Take the stacks of a job that neither reports nor writes logs for this long, such as "
     "30m, and end the node that hangs; --restarts says whether the job starts again.",
 )

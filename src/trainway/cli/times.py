@@ -1,5 +1,6 @@
 """Times and durations as people write and read them: `5m`, `1h30m`, `3d`."""
 
+import math
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -13,10 +14,13 @@ _PART: Final = re.compile(r"(\d+(?:\.\d+)?)([smhdw])", re.ASCII)
 
 def parse_duration(text: str) -> float:
     """Seconds of `90`, `1.5m`, `1h30m`."""
+    seconds = math.inf
     if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
-        return float(text)
-    if _DURATION.fullmatch(text):
-        return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+        seconds = float(text)
+    elif _DURATION.fullmatch(text):
+        seconds = sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+    if math.isfinite(seconds):
+        return seconds
     raise UsageError(f"not a duration: {text!r}", hint="write 90, 30s, 5m, 1h30m or 2d")
 
 

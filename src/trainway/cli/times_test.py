@@ -16,7 +16,9 @@ def test_durations_are_read(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "m", "5x", "-5s", "5 m", "1h30", "\u0665m"])
+@pytest.mark.parametrize(
+    "text", ["", "m", "5x", "-5s", "5 m", "1h30", "\u0665m", "9" * 400, f"{'9' * 400}d"]
+)
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not a duration"):
         parse_duration(text)

@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from trainway.cli.completions import complete_infras, complete_runtimes
+from trainway.cli.duration_option import checked_duration
 from trainway.cli.times import parse_duration
 from trainway.cli.variables import env_option, given_variables, task_options
 from trainway.errors import UsageError
@@ -141,6 +142,7 @@ prefer_option: Final = click.option(
 max_wait_option: Final = click.option(
     "--max-wait",
     metavar="DURATION",
+    callback=checked_duration,
     help="With several places: how long the job may wait at one, such as 10m. After that, or if it"
     " is refused there, it is withdrawn and goes to the next one.",
 )
@@ -148,7 +150,7 @@ max_wait_option: Final = click.option(
 
 recovery_option: Final = click.option(
     "--recovery-strategy",
-    type=click.Choice(STRATEGIES),
+    type=click.Choice(STRATEGIES, case_sensitive=False),
     help="What follows when the place of the job is lost, or preempts it. With failover it is"
     " tried again there first, with eager-next it goes to the next place of --on at once, and with"
     " none it fails. By default its place starts it again.",

@@ -20,6 +20,8 @@ JOBS = ("list", "show", "stacks", "logs", "cancel", "suspend", "delete")
         ("check", ("cache", "clouds"), "clouds"),
         ("show-gpus", ("gpus", "jobs"), "gpus"),
         ("create", ("list",), ""),
+        ("ls", ("apply", "down", "logs", "status"), "status"),
+        ("rm", ("apply", "down", "logs", "status"), "down"),
     ],
 )
 def test_words_of_other_tools_and_misspelt_ones_are_understood(

@@ -97,7 +97,9 @@ def parse_cron(text: str, field: str = "cron") -> Cron:
         raise UsageError(f"there is no {words[0]!r}", field=field, hint=f"there are {known}")
     if len(words) != len(_FIELDS):
         said = f"a cron expression has {len(_FIELDS)} fields, and {text!r} has {len(words)}"
-        raise UsageError(said, field=field, hint=_HINT)
+        short = f"@{text.strip().lower()}"
+        hint = f"did you mean {short}?" if short in SHORT_FORMS else _HINT
+        raise UsageError(said, field=field, hint=hint)
     sets = [_values(word, one, field) for word, one in zip(words, _FIELDS, strict=True)]
     minutes, hours, days, months, weekdays = sets
     cron = Cron(

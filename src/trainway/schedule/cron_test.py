@@ -30,6 +30,7 @@ REFUSED = [
     Refused("٣ * * * *", "the minute '٣' is wrong"),
     Refused("1" * 150 + " * * * *", "is not 0 to 59"),
     Refused("* * * *", "has 5 fields, and '* * * *' has 4", "every day at three"),
+    Refused("Daily", "has 5 fields, and 'Daily' has 1", "did you mean @daily?"),
     Refused("", "has 5 fields, and '' has 0"),
     Refused("0 0 3 * * *", "has 5 fields, and '0 0 3 * * *' has 6"),
     Refused("@often", "there is no '@often'", "@hourly, @daily"),

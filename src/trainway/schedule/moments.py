@@ -8,10 +8,11 @@ that does not exist. No moment is given twice, so two that fall together are one
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from trainway.errors import UsageError
 from trainway.schedule.cron import Cron
@@ -29,8 +30,11 @@ def zone_of(name: str, field: str = "timezone") -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
+        wanted = name.casefold()
+        meant = next((zone for zone in available_timezones() if zone.casefold() == wanted), "")
+        said = f"there is no time zone {name[:100]!r}"
         raise UsageError(
-            f"there is no time zone {name[:100]!r}",
+            f'{said}; did you mean "{meant}"?' if meant else said,
             field=field,
             hint='name one of the IANA database, such as "Europe/Berlin" or "UTC"',
         ) from None
@@ -39,11 +43,12 @@ def zone_of(name: str, field: str = "timezone") -> tzinfo:
 def next_moment(cron: Cron, zone: tzinfo, after: datetime) -> datetime | None:
     """The first moment later than this one, in UTC; None if there is none that counts."""
     first = _local_day(after, zone) - _DAY
-    for number in range(_FURTHEST):
-        moments = _moments(cron, zone, first + number * _DAY)
-        place = bisect_right(moments, after)
-        if place < len(moments):
-            return moments[place]
+    with suppress(OverflowError):  # a clock that shows the year 9999 is wrong, and put right again
+        for number in range(_FURTHEST):
+            moments = _moments(cron, zone, first + number * _DAY)
+            place = bisect_right(moments, after)
+            if place < len(moments):
+                return moments[place]
     return None
 
 

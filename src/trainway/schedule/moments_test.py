@@ -97,6 +97,16 @@ def test_a_zone_that_is_none(name: str) -> None:
         zone_of(name)
 
 
+def test_a_zone_in_other_letters_is_named() -> None:
+    with pytest.raises(UsageError, match="'europe/berlin'; did you mean \"Europe/Berlin\""):
+        zone_of("europe/berlin")
+
+
+def test_after_the_last_day_there_is_no_moment() -> None:
+    last = datetime(9999, 12, 31, 23, 59, 30, tzinfo=UTC)
+    assert next_moment(parse_cron("* * * * *"), UTC, last) is None
+
+
 _ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"]
 _SPEC = st.sampled_from(["0 3 * * *", "30 2 * * *", "*/17 1-3 * * *", "5 * * * *", "0 0 1,15 * 1"])
 _START = st.datetimes(datetime(2026, 1, 1), datetime(2027, 12, 31))  # noqa: DTZ001 - made UTC

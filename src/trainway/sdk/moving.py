@@ -17,6 +17,7 @@ from trainway.families.table import family_of
 from trainway.json_types import Json
 from trainway.sdk.address import Home
 from trainway.sdk.manifests import DEFAULT_IMAGE, JOB_KINDS
+from trainway.sdk.placement import is_choice
 from trainway.sdk.rest import Rest
 from trainway.sdk.ssh_agent import lend
 from trainway.sdk.submitter import kubeconfig_files
@@ -31,6 +32,12 @@ _SHORT, _FULL = "python", "python3"
 
 def move(rest: Rest, ref: str, on: str) -> Json:
     """Have a job go on at another place; the job, as soon as that is stored."""
+    if is_choice(on):
+        raise UsageError(
+            f"a job moves to one place, and {on!r} stands for several",
+            field="on",
+            hint="name one; trainway plan shows what each place offers",
+        )
     job = rest.get(ref)
     body: Json = {"on": on, "objects": objects_for(job, on, is_here=rest.address.is_here)}
     carries = family_of(on).carries if rest.address.is_here else frozenset()

@@ -5,8 +5,10 @@ import pytest
 from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.manifests import Wishes
-from trainway.sdk.moving import objects_for
+from trainway.sdk.moving import move, objects_for
+from trainway.sdk.rest import Rest
 from trainway.sdk.targets import command_objects, script_objects
+from trainway.sdk.transport_testing import AskedTransport
 
 
 def job(objects: list[Json], folder: Path, backend: str = "local") -> Json:
@@ -23,6 +25,14 @@ def script(tmp_path: Path) -> Path:
 
 def plain(script: Path) -> list[Json]:
     return command_objects(["python", str(script), "--lr", "0.1"], Wishes(name="train"))
+
+
+@pytest.mark.parametrize("place", ["any", "ssh/lab,local"])
+def test_a_job_moves_to_one_place(place: str) -> None:
+    transport = AskedTransport()
+    with pytest.raises(UsageError, match=f"to one place, and '{place}' stands for several"):
+        move(Rest(transport), "train", place)
+    assert transport.asked == []
 
 
 def test_a_script_of_this_machine_travels_with_its_modules(script: Path) -> None:

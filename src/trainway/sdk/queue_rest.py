@@ -22,8 +22,10 @@ class QueueRest(Rest):
     def apply_queue(self, queue: Json) -> Json:
         """Make a queue as an object says, or change the one of its name."""
         metadata = queue.get("metadata")
-        name = str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
-        return self._asked("PUT", name or "-", body=queue)
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        if not isinstance(name, str) or not name or "/" in name:
+            name = "-"  # the server says what is wrong with it
+        return self._asked("PUT", name, body=queue)
 
     def pause_queue(self, name: str) -> Json:
         """Let none of its jobs start; what runs goes on."""

@@ -29,6 +29,7 @@ from starlette.requests import Request
 from trainway.errors import TrainwayError
 from trainway.server.api import Endpoint, Header, Parameter, Query
 from trainway.server.json_body import MalformedError, Step, StrictRequest
+from trainway.server.plain_words import MISSING, no_json, plain
 
 _ABSENT: Final = object()
 """What a request does not have; None it may have."""
@@ -76,13 +77,13 @@ class _Bound:
         value = self.found.find(received)
         if value is _ABSENT:
             if self.default is inspect.Parameter.empty:
-                raise _malformed("Field required", self.found.field)
+                raise _malformed(MISSING, self.found.field)
             return deepcopy(self.default)
         try:
             return self.adapter.validate_python(value, from_attributes=True)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            raise _malformed(first["msg"], (*self.found.field, *first["loc"])) from None
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise _malformed(plain(dict(first)), (*self.found.field, *first["loc"])) from None
 
 
 class Binding:
@@ -124,7 +125,7 @@ async def _body(request: StrictRequest) -> Any:
             return _ABSENT
         return await request.json() if is_json(request.headers.get("content-type", "")) else content
     except json.JSONDecodeError as error:
-        raise _malformed("JSON decode error", (error.pos,)) from None
+        raise _malformed(no_json(error.msg, error.pos), ()) from None
     except (HTTPException, TrainwayError):
         raise
     except Exception as error:

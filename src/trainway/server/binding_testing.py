@@ -25,6 +25,7 @@ from trainway.server.description import described_app
 from trainway.server.errors import HANDLERS, answer, answer_failure, answer_for
 from trainway.server.json_answer import JsonAnswer
 from trainway.server.json_body import StrictRequest, check_words
+from trainway.server.plain_words import no_json, plain
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 JSON = ("content-type", "application/json")
@@ -163,7 +164,9 @@ def _add_handlers(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"][1:])
-        return answer(422, "usage", str(first["msg"]), field or None)
+        if first["type"] == "json_invalid":
+            return answer(422, "usage", no_json(first["ctx"]["error"], first["loc"][1]), None)
+        return answer(422, "usage", plain(first), field or None)
 
     async def refused(request: Request, error: Exception) -> JsonAnswer:
         if isinstance(error.__cause__, TrainwayError):  # FastAPI hides what was wrong with a body

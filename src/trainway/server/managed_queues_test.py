@@ -57,6 +57,11 @@ def test_what_is_wrong_is_told_by_its_field(tmp_path: Path) -> None:
         assert "spec.qouta: Unknown field" in json.dumps(refused)
         status, refused = await site.ask("PUT", "/queues/other", _queue())
         assert (status, refused["error"]["field"]) == (400, "metadata.name")
+        for name in ("", "../x", 5):
+            obj = json.loads(_queue()) | {"metadata": {"name": name}}
+            status, refused = await site.ask("PUT", "/queues/-", json.dumps(obj).encode())
+            assert status == 422
+            assert "metadata.name: Invalid value: " in refused["error"]["message"]
         status, refused = await site.ask("POST", "/jobs", _job("a", queue="nowhere"))
         assert (status, refused["error"]["field"]) == (404, "options.queue")
         await site.ask("POST", "/jobs", _job("a"))

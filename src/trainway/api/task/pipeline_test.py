@@ -1,5 +1,6 @@
 """The order of the tasks of a file: how it is read, and each thing that is wrong with one."""
 
+import tracemalloc
 from dataclasses import dataclass
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from trainway.api.task import pipeline
 from trainway.api.task.task import Task
 from trainway.api.task.task_file import parse
+from trainway.json_types import Json
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,28 @@ def test_an_output_is_replaced_where_it_stands() -> None:
         Case("output of a later task", "{name: a, run: 'ls ${tasks.b.output}'}\n---\n{name: b}",
              'line 1, column 16: run: Invalid value: "${tasks.b.output}": a does not come after b; '
              "add it to depends_on"),
+        Case("misspelt output", "{name: a.b, run: x}\n---\n"
+             "{name: c, run: 'ls ${tasks.a.b.outputs}'}",
+             'line 3, column 16: run: Invalid value: "${tasks.a.b.outputs}": of a task there is '
+             "only its output: ${tasks.a.b.output}"),
+        Case("output without its end", "{name: a, run: x}\n---\n"
+             "{name: c, setup: 'ls ${tasks.a.output /'}",
+             'line 3, column 18: setup: Invalid value: "${tasks.a.output": of a task there is '
+             "only its output: ${tasks.a.output}"),
+        Case("a task itself", "{name: a, run: x}\n---\n{name: c, envs: {D: '${tasks.a}'}}",
+             'line 3, column 21: envs.D: Invalid value: "${tasks.a}": of a task there is '
+             "only its output: ${tasks.a.output}"),
+        Case("output in a secret", "{name: a, run: x}\n---\n"
+             "{name: c, secrets: {S: '${tasks.a.output}'}}",
+             "line 3, column 11: secrets: Forbidden: the output of another task can be named in "
+             "envs, setup and run only"),
+        Case("output as workdir", "{name: a, run: x}\n---\n{name: c, workdir: '${tasks.a.output}'}",
+             "line 3, column 11: workdir: Forbidden: the output of another task can be named in "
+             "envs, setup and run only"),
+        Case("output as file", "{name: a, run: x}\n---\n"
+             "{name: c, file_mounts: {/d: '${tasks.a.output}/x'}}",
+             "line 3, column 11: file_mounts: Forbidden: the output of another task can be named "
+             "in envs, setup and run only"),
         Case("group", "{name: g, execution: parallel}\n---\n{name: a, depends_on: [b]}\n---\n"
              "{name: b}",
              "line 3, column 11: depends_on: Forbidden: the tasks of a job group start together"),
@@ -77,3 +101,40 @@ def test_an_output_is_replaced_where_it_stands() -> None:
 )  # fmt: skip
 def test_what_is_wrong_between_tasks(case: Case) -> None:
     assert [str(error) for error in parse(case.text).errors] == [case.error]
+
+
+def test_what_names_no_task_is_left_alone() -> None:
+    text = "{name: a, run: x}\n---\n{name: b, run: 'node -e \"`${tasks.length}`\"'}"
+    assert list(pipeline.errors(tasks(text))) == []
+
+
+def in_a_row(length: int, first_waits_for: list[str]) -> tuple[Task, ...]:
+    rows: list[Json] = [{"name": "t0", "depends_on": first_waits_for}]
+    rows += [{"name": f"t{rank}", "depends_on": [f"t{rank - 1}"]} for rank in range(1, length)]
+    return tuple(Task(row, row, row) for row in rows)
+
+
+def test_many_tasks_in_a_row_are_checked_in_one_go() -> None:
+    found = in_a_row(2_000, [])
+    tracemalloc.start()
+    try:
+        assert list(pipeline.errors(found)) == []
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20, "it kept all ways through the file"
+    finally:
+        tracemalloc.stop()
+
+
+def test_of_a_long_circle_a_part_is_shown() -> None:
+    ((rank, error),) = pipeline.errors(in_a_row(2_000, ["t1999"]))
+    assert rank == 0
+    assert error.detail == (
+        "the tasks wait for each other: t0 -> t1999 -> t1998 -> t1997 -> t1996 -> t1995 -> "
+        "(1,991 more) -> t3 -> t2 -> t1 -> t0; remove one of these"
+    )
+
+
+def test_a_circle_is_found_among_tasks_that_only_wait_for_it() -> None:
+    text = "{name: a, depends_on: [b]}\n---\n{name: b, depends_on: [c]}\n---\n"
+    text += "{name: c, depends_on: [b]}"
+    (error,) = parse(text).errors
+    assert "the tasks wait for each other: b -> c -> b; remove one" in str(error)

@@ -7,6 +7,7 @@ from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid, required
 from trainway.schema.shape import COUNT, POSITIVE, Number, Record
 
+MOST_WORKERS: Final = 1000
 SHAPE: Final = Record(
     {
         "workers": COUNT,

@@ -78,6 +78,10 @@ SHAPE: Final = Record(
         **{name: where for name, where in _ELSEWHERE.items() if name not in _FIELDS},
         "experimental": 'it was removed; did you mean "config"?',
         "execution": "it belongs in the header of a file with several tasks",
+        **dict.fromkeys(
+            ("primary_tasks", "termination_delay", "inter_connection"),
+            "it belongs in the header of a job group, which has execution: parallel",
+        ),
     },
     keeps=("file_mounts_mapping", "volume_mounts", "_metadata", "_user_specified_yaml"),
 )

@@ -174,7 +174,8 @@ class _Reading:
             self._refuse(check(task.NAME, first["name"], ("name",)), marks)
         execution = first.get("execution")
         if execution is not None:
-            self._refuse(check(Word((SERIAL,)), execution, ("execution",)), marks)
+            words = (SERIAL, PARALLEL) if several else (SERIAL,)
+            self._refuse(check(Word(words), execution, ("execution",)), marks)
         return first, SERIAL
 
     def _check_group_header(self, header: Json, marks: Places) -> None:

@@ -295,6 +295,15 @@ def test_a_wrong_name_is_told_with_the_right_one(fake: FakeServer, verb: str) ->
     assert "there is no cluster 'trainning'; did you mean \"training\"?" in result.stderr
 
 
+@pytest.mark.parametrize("verb", ["list", "show"])
+def test_a_verb_of_the_other_queues_is_told_their_command(fake: FakeServer, verb: str) -> None:
+    result = invoke("queue", verb)
+    assert result.exit_code == 3
+    assert f"hint: queues that jobs wait in are shown by trainway queues {verb}" in result.stderr
+    fake.clusters.add(verb)
+    assert invoke("queue", verb).exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [

@@ -1,5 +1,7 @@
 """`trainway queue`: the jobs of clusters."""
 
+from typing import Final
+
 import click
 
 from trainway.cli.cluster_connection import chosen, connect
@@ -9,6 +11,10 @@ from trainway.cli.columns import Columns
 from trainway.cli.job_options import output_option
 from trainway.cli.job_text import utc_now
 from trainway.cli.output import echo, echo_line, to_json_list
+from trainway.errors import NotFoundError
+
+_VERBS: Final = (("list",), ("show",))
+"""What is surely meant for `trainway queues`, unless a cluster is called so."""
 
 
 @click.command("queue")
@@ -18,7 +24,14 @@ from trainway.cli.output import echo, echo_line, to_json_list
 def command(clusters: tuple[str, ...], skip_finished: bool, output: str) -> None:
     """Show the jobs of clusters, newest first."""
     rest = connect()
-    names = [item["metadata"]["name"] for item in chosen(rest, clusters, every=not clusters)]
+    try:
+        found = chosen(rest, clusters, every=not clusters)
+    except NotFoundError as error:
+        if clusters[:1] not in _VERBS:
+            raise
+        hint = f"queues that jobs wait in are shown by trainway queues {clusters[0]}"
+        raise NotFoundError(error.message, hint=hint) from None
+    names = [item["metadata"]["name"] for item in found]
     if not names:
         echo_line("there are no clusters; trainway launch makes one")
         return

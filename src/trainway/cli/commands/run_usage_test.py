@@ -54,6 +54,27 @@ def fake(training_folder: Path) -> Iterator[FakeServer]:
             ["a.yaml", "--", "x"],
             "error: a.yaml does not take arguments\nhint: pass variables with --env",
         ),
+        (
+            ["--on", "a,b", "--max-wait", "-5m", "true"],
+            (
+                "error: --max-wait: not a duration: '-5m'; write 90, 30s, 5m, 1h30m or 2d\n"
+                "hint: see trainway run --help"
+            ),
+        ),
+        (
+            ["--hang-timeout", "soon", "true"],
+            (
+                "error: --hang-timeout: not a duration: 'soon'; write 90, 30s, 5m, 1h30m or 2d\n"
+                "hint: see trainway run --help"
+            ),
+        ),
+        (
+            ["--on", "a,b", "--deadline", "8h", "--work", "long", "true"],
+            (
+                "error: --work: not a duration: 'long'; write 90, 30s, 5m, 1h30m or 2d\n"
+                "hint: see trainway run --help"
+            ),
+        ),
         (["no.yaml"], "error: no.yaml: No such file or directory"),
         (["no.py"], "error: no.py: No such file or directory"),
         (

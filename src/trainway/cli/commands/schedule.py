@@ -36,6 +36,7 @@ from trainway.sdk.rest import Submission
 from trainway.sdk.schedule_rest import ScheduleRest
 
 Command = Callable[..., Any]
+_ONE_FIELD: Final = frozenset("0123456789*/,-")
 _CREATE: Final = """Run a job again and again.
 
 \b
@@ -96,6 +97,7 @@ def command() -> None:
 @click.pass_context
 def create(ctx: click.Context, /, cron: str, targets: tuple[str, ...], **options: Any) -> None:
     """Check the job, and keep it with its times."""
+    _check_one_word(cron, targets)
     from trainway.cli.commands.run import command as run  # noqa: PLC0415 - only to create one
 
     unused = run.make_context("run", [], resilient_parsing=True).params  # what only `run` asks
@@ -127,6 +129,15 @@ def create(ctx: click.Context, /, cron: str, targets: tuple[str, ...], **options
     for warning in warnings:
         echo_line(f"{prefix}warning: {warning}")
     echo(f"{created_line(made)}\n")
+
+
+def _check_one_word(cron: str, targets: tuple[str, ...]) -> None:
+    """Raise where a shell has parted the fields, before a file called `*` is looked for."""
+    if cron and set(cron) <= _ONE_FIELD and targets:
+        raise UsageError(
+            f"the times are {cron!r} alone, and the rest is taken for the job",
+            hint='put the times in quotes: trainway schedule create "0 3 * * *" FILE',
+        )
 
 
 @command.command("list")

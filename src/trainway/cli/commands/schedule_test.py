@@ -65,6 +65,14 @@ def test_what_create_refuses_by_itself() -> None:
     words = ("create", "@daily", "echo", "hi", "--recovery-strategy", "eager-next")
     assert "needs several places" in invoke(*words).stderr
     assert invoke("create").exit_code == 2
+    unquoted = invoke("create", "0", "3", "a.py", "b.py", "train.yaml")  # what `0 3 * * *` becomes
+    assert (unquoted.exit_code, unquoted.stderr) == (
+        2,
+        (
+            "error: the times are '0' alone, and the rest is taken for the job\n"
+            'hint: put the times in quotes: trainway schedule create "0 3 * * *" FILE\n'
+        ),
+    )
 
 
 def test_the_other_commands(transport: _Transport) -> None:

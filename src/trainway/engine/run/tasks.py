@@ -196,6 +196,8 @@ def outputs_read(objects: Sequence[Json]) -> list[str]:
 def _references(objects: Sequence[Json]) -> list[tuple[str, str]]:
     """Whose outputs a task reads, and in which fields."""
     obj, _ = parted(objects)
+    if not pipeline.may_read(obj):  # most tasks read none, and to parse each anew takes its time
+        return []
     job, _ = task_object.read(obj or {})
     tasks = job.file.tasks if job is not None else ()  # the compiler will say what is wrong
     return [(path_text(path), name) for task in tasks for path, name in pipeline.references(task)]

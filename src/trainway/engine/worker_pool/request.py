@@ -10,7 +10,7 @@ from trainway.api.task import pool as pool_section
 from trainway.engine.cluster.name import check_name
 from trainway.engine.cluster.request import Launch
 from trainway.engine.submission import Submission, parted
-from trainway.engine.worker_pool.size import MOST_WORKERS, Size, size_of
+from trainway.engine.worker_pool.size import Size, size_of
 from trainway.errors import InvalidError, UsageError
 from trainway.schema.shape import check
 
@@ -50,8 +50,10 @@ class NewPool:
             raise InvalidError([str(error) for error in problems])
         lasts = {"goes_with_jobs": self.goes_with_jobs, "insists": self.insists}
         size = replace(size_of(self.workers), **lasts)
-        if size.most > MOST_WORKERS:
-            raise InvalidError([f"pool.workers: a worker pool has {MOST_WORKERS} workers at most"])
+        if size.most > pool_section.MOST_WORKERS:
+            raise InvalidError(
+                [f"pool.workers: a worker pool has {pool_section.MOST_WORKERS} workers at most"]
+            )
         if not size.most:
             raise InvalidError(["pool.workers: a worker pool needs at least one worker"])
         return size
@@ -68,7 +70,7 @@ def checked_name(name: str) -> str:
         raise UsageError(
             f"the name of a worker pool has {_LONGEST_NAME} characters at most", field="name"
         )
-    return check_name(name)
+    return check_name(name, "worker pool")
 
 
 def check_task(submission: Submission) -> None:

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from trainway.json_types import Json
 
-MOST_WORKERS: Final = 1000
 IDLE_S: Final = 300.0
 """How long a worker that is not needed is kept, where nobody says otherwise."""
 

@@ -1,5 +1,6 @@
 """Managed queues: how much of everything the jobs of each may have, and in which order they go."""
 
+import re
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -8,7 +9,7 @@ from starlette.responses import Response
 from trainway.engine.jobs import Engine
 from trainway.errors import UsageError
 from trainway.json_types import Json
-from trainway.queueing.queue_object import API_VERSION, KIND
+from trainway.queueing.queue_object import API_VERSION, KIND, NAME
 from trainway.queueing.queue_policy import QueueState
 from trainway.server import models
 from trainway.server.api import Api
@@ -106,7 +107,9 @@ def add_managed_queue_routes(api: Api, engine: Engine) -> None:
     async def apply_queue(name: str, body: QueueRequest) -> Response:
         """Make a queue, or change the one of that name; whether it is open stays as it is."""
         obj = body.model_dump(by_alias=True)
-        if body.metadata.get("name") != name:
+        given = body.metadata.get("name")
+        is_name = isinstance(given, str) and re.fullmatch(NAME, given)
+        if is_name and given != name:  # what is no name at all is told as such
             raise UsageError("the name is not that of the path", field="metadata.name")
         return JsonAnswer(await queues.apply(obj))
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from trainway.api.task.pool import MOST_WORKERS
 from trainway.engine.jobs import Engine
 from trainway.engine.submission import Submission
 from trainway.engine.worker_pool.request import NewPool
-from trainway.engine.worker_pool.size import MOST_WORKERS
 from trainway.json_types import Json
 from trainway.server.api import Api, Query
 from trainway.server.json_answer import JsonAnswer

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import click
 
+from trainway.api.task.pool import MOST_WORKERS
 from trainway.cli.cluster_action import one_by_one
 from trainway.cli.cluster_connection import confirm
 from trainway.cli.cluster_options import infra_option, yes_option
@@ -52,7 +53,9 @@ def pool() -> None:
     help="The name of the worker pool; by default that of the task.",
 )  # fmt: skip
 @click.option(
-    "--workers", type=click.IntRange(min=1), help="Have this many workers, whatever FILE says."
+    "--workers",
+    type=click.IntRange(min=1, max=MOST_WORKERS),
+    help="Have this many workers, whatever FILE says.",
 )
 @click.option(
     "--mode",

@@ -83,7 +83,9 @@ def queue(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
         header, rows = _table(records, [managed_row(each, now) for each in records], all_users)
         echo(Columns(header).table(rows))
     else:
-        echo_line("there are no jobs")
+        is_chosen = bool(statuses or since)
+        none = "no job waits or runs" if skip_finished else "there are no jobs"
+        echo_line("there are no such jobs" if is_chosen else none)
 
 
 def _phases(statuses: tuple[str, ...]) -> tuple[str, ...]:

@@ -97,6 +97,8 @@ def test_the_queue_has_skypilots_columns(fake: FakeServer) -> None:
 
 def test_jobs_of_the_queue_are_chosen(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOGNAME", "ada")
+    assert invoke("queue", "-s").stderr == "no job waits or runs\n"
+    assert invoke("queue", "--since", "1h").stderr == "there are no such jobs\n"
     assert invoke("queue").stderr == "there are no jobs\n"
     assert "label=trainway.dev%2Fuser%3Dada" in fake.requests[-1][1]
     fake.add_job("done", "Succeeded")
