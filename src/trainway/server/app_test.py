@@ -48,6 +48,18 @@ def test_the_parameters_of_a_route_are_read_at_its_first_request(tmp_path: Path)
     play(tmp_path, scene)
 
 
+def test_the_pattern_of_a_path_is_compiled_when_a_path_begins_like_it(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        routes = [route for route in site.app.routes if isinstance(route, BoundRoute)]
+        assert not [route for route in routes if "route" in vars(route)]
+        assert (await site.ask("GET", "/health"))[0] == 200
+        assert (await site.ask("GET", "/server"))[0] == 200
+        compiled = {route.declaration.path for route in routes if "route" in vars(route)}
+        assert compiled == {"/api/v1/health", "/api/v1/server"}
+
+    play(tmp_path, scene)
+
+
 def test_the_description_tells_what_routes_take_and_give(tmp_path: Path) -> None:
     async def scene(site: Site) -> None:
         status, described = await site.ask("GET", "/openapi.json")
