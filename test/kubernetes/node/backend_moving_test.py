@@ -96,7 +96,7 @@ def test_a_job_that_a_cluster_has_evicted_begins_anew_elsewhere(
     assert wait_until(lambda: "attempt 0" in home.run("jobs", "logs", job), PATIENCE_S)
 
     (pod,) = node_cluster.get("pods", "-n", host_namespace)["items"]
-    evict(node_cluster, host_namespace, pod["metadata"]["name"])
+    node_cluster.evict(host_namespace, pod["metadata"]["name"])
     home.run("jobs", "wait", job)
 
     assert home.run("jobs", "logs", job) == "node-0 | attempt 1\n"
@@ -142,7 +142,7 @@ def test_a_job_that_ends_well_when_it_is_evicted_begins_again(
     assert wait_until(lambda: "attempt 0" in home.run("jobs", "logs", job), PATIENCE_S)
 
     (pod,) = node_cluster.get("pods", "-n", host_namespace)["items"]
-    evict(node_cluster, host_namespace, pod["metadata"]["name"])
+    node_cluster.evict(host_namespace, pod["metadata"]["name"])
     home.run("jobs", "wait", job)
 
     shown = home.job(job)
@@ -208,14 +208,6 @@ def test_two_nodes_go_to_pods_and_back(home: Installation, on: str, tmp_path: Pa
     home.run("jobs", "move", job, "--on", "local")
     moved(home, job, "local")
     stop(home, job)
-
-
-def evict(cluster: Access, namespace: str, pod: str) -> None:
-    """Have the cluster take a pod from its node."""
-    metadata = {"name": pod, "namespace": namespace}
-    wanted = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
-    path = f"/api/v1/namespaces/{namespace}/pods/{pod}/eviction"
-    cluster.kubectl("create", "--raw", path, "-f", "-", input=json.dumps(wanted))
 
 
 def kill_at_every_step(home: Installation, job: str) -> None:

@@ -18,7 +18,6 @@ from cluster.processes import wait_until
 from fragile_cluster import (
     Scene,
     bystander,
-    evict,
     fragile_scene,
     kubelet_stopped,
     ready,
@@ -218,7 +217,8 @@ def test_an_evicted_pod_restarts_its_gang(
 ) -> None:
     gangs = running_gangs(scene, place, home, tmp_path)
     for name in ("gang", "last", "mine"):
-        evict(scene.cluster, place, pods_of(scene, place, name)[0])
+        first, *_ = pods_of(scene, place, name)
+        scene.cluster.evict(place, first["metadata"]["name"])
     gangs.wait_last_failed()
     gangs.wait_restarted_and_done()
 

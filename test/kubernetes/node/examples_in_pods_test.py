@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,7 +59,7 @@ def test_a_failure_is_told_alike_in_pods(failure: Failure, pods: Place) -> None:
 
 
 def test_an_evicted_pod_is_to_blame_in_the_words_of_kubernetes(
-    pods: Place, node_cluster: Access, host_namespace: str, tmp_path: Path
+    pods: Place, node_cluster: Access, host_namespace: str
 ) -> None:
     waits = "trap 'exit 143' TERM; sleep 600 & wait"
     words = ("--on", pods.on, "--name", "evicted", "--nodes", "2", "--", "sh", "-c", waits)
@@ -73,11 +72,7 @@ def test_an_evicted_pod_is_to_blame_in_the_words_of_kubernetes(
     found = node_cluster.get("pods", "-n", host_namespace)["items"]
     names = [item["metadata"]["name"] for item in found]
     (name,) = [name for name in names if name.startswith("evicted-node-0-1")]
-    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
-    file = tmp_path / "eviction.json"
-    file.write_text(json.dumps(eviction))
-    path = f"/api/v1/namespaces/{host_namespace}/pods/{name}/eviction"
-    node_cluster.kubectl("create", "--raw", path, "-f", str(file))
+    node_cluster.evict(host_namespace, name)
 
     def endings() -> list[dict[str, Any]]:
         return list(pods.installation.look(job)["status"]["endedAttempts"])
