@@ -14,15 +14,13 @@ from cluster.images import BUSYBOX
 from cluster.processes import wait_until
 from installation import Installation, installed, kill
 from node_operator import NodeOperator, shell_runtime, trainjob
-from shell_jobsets import ShellJobSet
+from shell_jobsets import FOREVER, GATED, ShellJobSet
 
 from trainway.json_types import Json
 
 PATIENCE_S: Final = 120.0
 ALL_KINDS: Final = "jobsets,jobs,pods,services,configmaps,secrets"
 JOB_ID: Final = "trainway.dev/job-id"
-GATED: Final = "trap 'exit 143' TERM; until [ -e /gate/open ]; do usleep 50000; done"
-FOREVER: Final = "trap 'exit 143' TERM; sleep 600 & wait"
 
 
 @pytest.fixture(scope="module")

@@ -276,7 +276,9 @@ def test_an_mpijob_that_the_operator_runs_goes_on_elsewhere(
         container = {"name": "main", "image": "python", "command": ["python3", "-c", script]}
         return {"replicas": 1, "template": {"spec": {"containers": [container]}}}
 
-    waiting = "import signal; signal.pause()"
+    # The first process of a pod hears only what it listens to, and is killed after 30 seconds.
+    heard = "signal.signal(signal.SIGTERM, lambda *_: sys.exit())"
+    waiting = f"import signal, sys; {heard}; signal.pause()"
     manifest = {
         "apiVersion": "kubeflow.org/v2beta1",
         "kind": "MPIJob",

@@ -25,15 +25,15 @@ from fragile_cluster import (
 )
 from installation import Installation, installed
 from node_operator import PATIENCE_S, shell_runtime, trainjob
-from shell_jobsets import ShellJobSet
+from shell_jobsets import FOREVER, HEARS, ShellJobSet
 
 from trainway.json_types import Json
 
 OUTAGE_S = 30.0
 # Waits until a test lets it go on.
-GATE = "until [ -e /tmp/open ]; do sleep 0.1; done"
+GATE = f"{HEARS}; until [ -e /tmp/open ]; do sleep 0.1; done"
 # Succeeds when it runs for the second time.
-SECOND = "[ $ATTEMPT = 1 ] || sleep 600"
+SECOND = f"[ $ATTEMPT = 1 ] || {{ {FOREVER}; }}"
 
 
 @pytest.fixture(scope="module")
