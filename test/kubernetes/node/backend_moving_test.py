@@ -2,33 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cluster.access import Access
-from cluster.identities import CONTEXT
 from cluster.processes import wait_until
 from counting_job import assert_one_history, counter, moved, steps_on
-from installation import Installation, installed, kill
+from installation import Installation, kill
 from node_operator import NodeOperator, shell_runtime, trainjob
 
 from trainway.json_types import Json
 
 PATIENCE_S = 180.0
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
-
-
-@pytest.fixture
-def on(host_namespace: str) -> str:
-    """The cluster, as --on names it."""
-    return f"k8s/{CONTEXT}/{host_namespace}"
 
 
 def stop(home: Installation, job: str) -> None:

@@ -1,12 +1,10 @@
 """What a job in a cluster waits for, and what the cluster has, in words for its user."""
 
 import json
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-import pytest
 import yaml
 from cluster.access import Access
 from cluster.identities import CONTEXT
@@ -19,13 +17,6 @@ from shell_jobsets import FOREVER, ShellJobSet
 from trainway.operator.user_roles import user_roles
 
 PATIENCE_S: Final = 120.0
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
 
 
 def runs(home: Installation, job: str) -> bool:

@@ -1,14 +1,13 @@
 """What the dashboard's pages Infra and Queues get of a real cluster with a real Kueue."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-import pytest
 from cluster.access import Access
 from cluster.identities import CONTEXT
 from cluster.processes import wait_until
-from installation import Installation, installed
+from installation import Installation
 from queueing import CPU, PRIORITY_LABEL, QUEUE, QUEUE_LABEL, Queues, mpi_gang
 from shell_jobsets import FOREVER, ShellJobSet
 
@@ -19,13 +18,6 @@ from trainway.json_types import Json
 PATIENCE_S: Final = 120.0
 FLAVOR: Final = "only"
 NO_ROOM: Final = "insufficient unused quota for cpu"
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
 
 
 def gang(name: str, pods: int, **labels: str) -> ShellJobSet:
