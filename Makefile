@@ -30,8 +30,8 @@ CLUSTER_EXTRAS := helm kueue kwok lws scheduler-plugins scheduler-plugins-contro
 ENGINE_TESTS := test src/trainway/engine
 # Tests on hosts and on clusters wait for more than half of their time.
 HOSTS_WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
-# Each worker has a cluster of its own; one that is there already is used by one test at a time.
-CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,3)
+# Each worker has a cluster of its own, of up to 2.5 GB; one that is there already is used by one test at a time.
+CLUSTER_WORKERS ?= $(if $(filter existing,$(TRAINWAY_TEST_CLUSTER)),0,4)
 # How much garbage Go's programs keep, in percent: an API server takes a gigabyte, and a quarter less of the processor.
 CLUSTER_GOGC ?= 400
 

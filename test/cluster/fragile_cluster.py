@@ -15,7 +15,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
-from cluster.access import Access, KubectlError
+from cluster.access import KubectlError
 from cluster.api_requests import BROKEN
 from cluster.control_plane import LOOPBACK, status_of
 from cluster.identities import CONTEXT
@@ -113,14 +113,6 @@ def write_kubeconfig(cluster: FragileCluster, proxy: TcpProxy, user: Json, path:
         content["users"] = [{"name": CONTEXT, "user": user}]
     path.write_text(json.dumps(content))
     return path
-
-
-def evict(cluster: Access, namespace: str, pod: Json) -> None:
-    """As `kubectl drain` does it."""
-    metadata = {"name": pod["metadata"]["name"], "namespace": namespace}
-    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
-    path = f"/api/v1/namespaces/{namespace}/pods/{metadata['name']}/eviction"
-    cluster.kubectl("create", "--raw", path, "-f", "-", input=json.dumps(body))
 
 
 def ready(cluster: FragileCluster, node: str) -> str:

@@ -82,6 +82,7 @@ class HostPrograms:
             yield {"name": name, **source}, {"name": name, "mountPath": path, **options}
 
     def _frame(self, container: Json, mounts: Sequence[Json]) -> None:
+        probe_at_once(container)
         container["image"] = HOSTROOT
         container["imagePullPolicy"] = "Never"
         container.setdefault("workingDir", self.working_folder)
@@ -91,6 +92,12 @@ class HostPrograms:
         own = container.setdefault("volumeMounts", [])
         taken = {mount["mountPath"] for mount in own}
         own.extend(mount for mount in mounts if mount["mountPath"] not in taken)
+
+
+def probe_at_once(container: Json) -> None:
+    """Let a container be found ready as soon as it is: else after 5 s, and then each 10."""
+    if "readinessProbe" in container:
+        container["readinessProbe"] |= {"initialDelaySeconds": 0, "periodSeconds": 1}
 
 
 def _on_host(path: str, kind: str) -> Json:

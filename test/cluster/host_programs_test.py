@@ -53,6 +53,17 @@ def test_all_containers_have_the_programs() -> None:
     ]
 
 
+def test_a_container_is_looked_at_as_soon_as_it_runs() -> None:
+    probe = {"tcpSocket": {"port": 2222}, "initialDelaySeconds": 5}
+    given = PROGRAMS.given_to({"containers": [{"name": "node", "readinessProbe": probe}]})
+    assert given["containers"][0]["readinessProbe"] == {
+        "tcpSocket": {"port": 2222},
+        "initialDelaySeconds": 0,
+        "periodSeconds": 1,
+    }
+    assert probe["initialDelaySeconds"] == 5, "the pod that was asked for is another one"
+
+
 def test_a_folder_in_another_one_is_mounted_once() -> None:
     paths = [Path("/usr"), Path("/usr/lib/python"), Path("/opt"), Path("/usr")]
     assert outermost(paths) == [Path("/usr"), Path("/opt")]

@@ -19,6 +19,7 @@ from cluster.images import BUSYBOX, HOSTROOT
 from cluster.node import NodeCluster
 from cluster.processes import wait_until
 from environments import TORCH, environment
+from host_programs import probe_at_once
 from operator_process import (
     NAMESPACE,
     OperatorProcess,
@@ -242,8 +243,7 @@ def give_host_programs(pod: Json) -> None:
     for container in pod["containers"]:
         container["image"] = HOSTROOT
         container["volumeMounts"] = mounts
-        if "readinessProbe" in container:  # which first looks after 5 s, and then each 10
-            container["readinessProbe"] |= {"initialDelaySeconds": 0, "periodSeconds": 1}
+        probe_at_once(container)
 
 
 def host_folders() -> dict[str, Path]:

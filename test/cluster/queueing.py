@@ -26,7 +26,8 @@ TEST_LABEL: Final = "trainway.dev/test"
 UID_LABEL: Final = "kueue.x-k8s.io/job-uid"
 JOBSET_LABEL: Final = "jobset.sigs.k8s.io/jobset-name"
 END_FILE: Final = "/tmp/end"  # noqa: S108 - in a pod
-UNTIL_TOLD: Final = f"until test -e {END_FILE}; do sleep 0.2; done"
+UNTIL_TOLD: Final = f"trap 'exit 143' TERM; until test -e {END_FILE}; do sleep 0.2; done"
+"""Also when it is to go: the first process of a pod hears only what it listens to."""
 CPU: Final = 10  # thousandths that each pod asks for
 REQUESTS: Final = {"requests": {"cpu": f"{CPU}m"}}
 TOLERATION: Final = {"key": "trainway.dev/queued", "operator": "Exists"}

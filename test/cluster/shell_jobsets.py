@@ -11,6 +11,10 @@ from installation import Installation
 
 from trainway.json_types import Json
 
+HEARS: Final = "trap 'exit 143' TERM"
+"""The first process of a pod hears only what it listens to; else it is killed after two seconds."""
+GATED: Final = f"{HEARS}; until [ -e /gate/open ]; do usleep 50000; done"
+FOREVER: Final = f"{HEARS}; sleep 600 & wait"
 ATTEMPT: Final = "metadata.labels['jobset.sigs.k8s.io/restart-attempt']"
 
 

@@ -57,6 +57,13 @@ class Access:
         script = f"(sleep 1; touch {path}) >/dev/null 2>&1 &"
         self.kubectl("exec", *place, "--", "sh", "-c", script)
 
+    def evict(self, namespace: str, pod: str) -> None:
+        """Have a pod taken from its node, as `kubectl drain` does it."""
+        metadata = {"name": pod, "namespace": namespace}
+        wanted = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+        path = f"/api/v1/namespaces/{namespace}/pods/{pod}/eviction"
+        self.kubectl("create", "--raw", path, "-f", "-", input=json.dumps(wanted))
+
     def get(self, *arguments: str) -> Json:
         """`kubectl get ... -o json`, parsed."""
         answer: Json = json.loads(self.kubectl("get", *arguments, "-o", "json").stdout)

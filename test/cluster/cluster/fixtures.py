@@ -27,10 +27,11 @@ TESTS: Final = REPOSITORY / "test" / "kubernetes"
 SHARED: Final = ("api_cluster", "upstream_cluster", "kwok_cluster", "kueue")
 """Fixtures that take long to start and are used by several files."""
 LONG: Final = (
-    *("kwok_cluster", "api_cluster"),
-    *("chart_life_test", "cluster_faults_test", "permissions_test"),
-    "jobset_conformance_test",
+    *("api_cluster", "kwok_cluster"),
+    *("cluster_faults_test", "chart_life_test", "permissions_test"),
     "kueue",
+    "backend_moving_test",
+    "jobset_conformance_test",
     "examples_in_pods_test",
     "backend_life_test",
     "kubeflow_sdk_test",

@@ -85,6 +85,7 @@ class NodeCluster(ControlPlane):
         self.host = self.network.address
         super().start_parts()
         self.start_kubelet()
+        self.install_jobset_crds()  # first: the garbage collector looks for kinds twice a minute
         self.start_controller_manager(["*"])
         self.start_scheduler()
         dns_port = self.start_dns()

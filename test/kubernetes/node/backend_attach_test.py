@@ -18,7 +18,7 @@ from typing import Final
 import pytest
 from cluster.access import Access
 from cluster.processes import wait_until
-from installation import TRAINWAY, Installation, installed
+from installation import TRAINWAY, Installation
 from shell_jobsets import ShellJobSet
 
 PATIENCE_S: Final = 120.0
@@ -30,13 +30,6 @@ busybox nc -ll -p 7002 -e sh -c 'echo from 7002; sleep 600' &
 echo ready
 wait
 """
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from cluster.identities import CONTEXT
 from cluster.node import NodeCluster
 from cluster.processes import wait_until
 from cluster.unavailable import UnavailableError
-from installation import Installation, installed, kill
+from installation import Installation, kill
 from node_operator import NodeOperator, shell_runtime, trainjob
 
 from trainway import Client
@@ -33,13 +33,6 @@ KINDS: Final = (
     "trainjobs,trainingruntimes,mpijobs,jobsets,jobs.batch,pods,services,configmaps,secrets"
 )
 SCALE: Final = 10
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
 
 
 @pytest.fixture

@@ -6,25 +6,11 @@ from pathlib import Path
 
 import pytest
 from cluster.access import Access
-from cluster.identities import CONTEXT
 from cluster.processes import wait_until
-from installation import Installation, installed
+from installation import Installation
 
 PATIENCE_S = 180.0
 GPU = "nvidia.com/gpu"
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
-
-
-@pytest.fixture
-def on(host_namespace: str) -> str:
-    """The cluster, as --on names it."""
-    return f"k8s/{CONTEXT}/{host_namespace}"
 
 
 @pytest.fixture

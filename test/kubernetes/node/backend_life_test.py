@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,24 +11,15 @@ from cluster.access import REPOSITORY, Access
 from cluster.identities import CONTEXT
 from cluster.images import BUSYBOX
 from cluster.processes import wait_until
-from installation import Installation, installed, kill
+from installation import Installation, kill
 from node_operator import NodeOperator, shell_runtime, trainjob
-from shell_jobsets import ShellJobSet
+from shell_jobsets import FOREVER, GATED, ShellJobSet
 
 from trainway.json_types import Json
 
 PATIENCE_S: Final = 120.0
 ALL_KINDS: Final = "jobsets,jobs,pods,services,configmaps,secrets"
 JOB_ID: Final = "trainway.dev/job-id"
-GATED: Final = "trap 'exit 143' TERM; until [ -e /gate/open ]; do usleep 50000; done"
-FOREVER: Final = "trap 'exit 143' TERM; sleep 600 & wait"
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
 
 
 @pytest.fixture

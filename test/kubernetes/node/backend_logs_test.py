@@ -4,7 +4,7 @@ import asyncio
 import subprocess
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,11 +12,10 @@ from statistics import median
 from typing import Final
 from urllib.parse import urlsplit
 
-import pytest
 import yaml
 from cluster.access import Access
 from cluster.processes import wait_until
-from installation import TRAINWAY, Installation, installed, kill
+from installation import TRAINWAY, Installation, kill
 from shell_jobsets import ShellJobSet
 from tcp_proxy import proxy_to
 
@@ -57,13 +56,6 @@ await fail
 [ $JOB_COMPLETION_INDEX = 1 ] && exit 1
 while :; do usleep 50000; done
 """
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
 
 
 class Gate:

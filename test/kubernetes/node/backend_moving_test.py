@@ -2,33 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cluster.access import Access
-from cluster.identities import CONTEXT
 from cluster.processes import wait_until
 from counting_job import assert_one_history, counter, moved, steps_on
-from installation import Installation, installed, kill
+from installation import Installation, kill
 from node_operator import NodeOperator, shell_runtime, trainjob
 
 from trainway.json_types import Json
 
 PATIENCE_S = 180.0
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
-
-
-@pytest.fixture
-def on(host_namespace: str) -> str:
-    """The cluster, as --on names it."""
-    return f"k8s/{CONTEXT}/{host_namespace}"
 
 
 def stop(home: Installation, job: str) -> None:
@@ -96,7 +81,7 @@ def test_a_job_that_a_cluster_has_evicted_begins_anew_elsewhere(
     assert wait_until(lambda: "attempt 0" in home.run("jobs", "logs", job), PATIENCE_S)
 
     (pod,) = node_cluster.get("pods", "-n", host_namespace)["items"]
-    evict(node_cluster, host_namespace, pod["metadata"]["name"])
+    node_cluster.evict(host_namespace, pod["metadata"]["name"])
     home.run("jobs", "wait", job)
 
     assert home.run("jobs", "logs", job) == "node-0 | attempt 1\n"
@@ -142,7 +127,7 @@ def test_a_job_that_ends_well_when_it_is_evicted_begins_again(
     assert wait_until(lambda: "attempt 0" in home.run("jobs", "logs", job), PATIENCE_S)
 
     (pod,) = node_cluster.get("pods", "-n", host_namespace)["items"]
-    evict(node_cluster, host_namespace, pod["metadata"]["name"])
+    node_cluster.evict(host_namespace, pod["metadata"]["name"])
     home.run("jobs", "wait", job)
 
     shown = home.job(job)
@@ -208,14 +193,6 @@ def test_two_nodes_go_to_pods_and_back(home: Installation, on: str, tmp_path: Pa
     home.run("jobs", "move", job, "--on", "local")
     moved(home, job, "local")
     stop(home, job)
-
-
-def evict(cluster: Access, namespace: str, pod: str) -> None:
-    """Have the cluster take a pod from its node."""
-    metadata = {"name": pod, "namespace": namespace}
-    wanted = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
-    path = f"/api/v1/namespaces/{namespace}/pods/{pod}/eviction"
-    cluster.kubectl("create", "--raw", path, "-f", "-", input=json.dumps(wanted))
 
 
 def kill_at_every_step(home: Installation, job: str) -> None:
@@ -284,7 +261,9 @@ def test_an_mpijob_that_the_operator_runs_goes_on_elsewhere(
         container = {"name": "main", "image": "python", "command": ["python3", "-c", script]}
         return {"replicas": 1, "template": {"spec": {"containers": [container]}}}
 
-    waiting = "import signal; signal.pause()"
+    # The first process of a pod hears only what it listens to, and is killed after 30 seconds.
+    heard = "signal.signal(signal.SIGTERM, lambda *_: sys.exit())"
+    waiting = f"import signal, sys; {heard}; signal.pause()"
     manifest = {
         "apiVersion": "kubeflow.org/v2beta1",
         "kind": "MPIJob",

@@ -10,10 +10,9 @@ from cluster.access import Access
 from cluster.identities import CONTEXT
 from cluster.processes import wait_until
 from installation import Installation, installed, kill
-from shell_jobsets import ShellJobSet
+from shell_jobsets import GATED, ShellJobSet
 
 PATIENCE_S: Final = 120.0
-GATED: Final = "trap 'exit 143' TERM; until [ -e /gate/open ]; do usleep 50000; done"
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
 """What a job in a cluster waits for, and what the cluster has, in words for its user."""
 
 import json
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-import pytest
 import yaml
 from cluster.access import Access
 from cluster.identities import CONTEXT
@@ -14,18 +12,11 @@ from cluster.processes import wait_until
 from installation import Installation, installed
 from node_operator import shell_runtime, trainjob
 from queueing import CPU, PRIORITY_LABEL, QUEUE, QUEUE_LABEL, REQUESTS, Queues
-from shell_jobsets import ShellJobSet
+from shell_jobsets import FOREVER, ShellJobSet
 
 from trainway.operator.user_roles import user_roles
 
 PATIENCE_S: Final = 120.0
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
 
 
 def runs(home: Installation, job: str) -> bool:
@@ -73,7 +64,7 @@ def test_a_job_that_waits_says_why(
 def test_what_a_node_suffers_is_shown_while_it_suffers(
     home: Installation, namespace: str, tmp_path: Path
 ) -> None:
-    script = "[ $JOB_COMPLETION_INDEX = 0 ] && exec sleep 600; exit 3"
+    script = f"[ $JOB_COMPLETION_INDEX = 0 ] && {{ {FOREVER}; }}; exit 3"
     gang = ShellJobSet("gang", script, pods=2, restart_policy="OnFailure", backoff_limit=99)
     id_ = gang.submit(home, namespace, tmp_path)
 
@@ -146,7 +137,7 @@ def test_rights_that_are_missing_are_told_at_once(
     kubeconfig = kubeconfig_of(node_cluster, namespace, "ada", tmp_path)
     place = f"k8s/{CONTEXT}/{namespace}"
     job = tmp_path / "said.json"
-    job.write_text(json.dumps(ShellJobSet("said", "echo hello; sleep 600").manifest()))
+    job.write_text(json.dumps(ShellJobSet("said", f"echo hello; {FOREVER}").manifest()))
     bind(node_cluster, namespace, "ada", f"{namespace}-blind")
     with installed(tmp_path / "home", {"KUBECONFIG": str(kubeconfig)}) as home:
         told = said(home, "run", str(job), "--on", place, code=1)
@@ -186,7 +177,7 @@ def test_a_job_in_a_queue_says_which_and_why(
     queues.add_flavor("only")
     queues.open({"only": 1})
     requests, labels = {"cpu": f"{CPU}m"}, {QUEUE_LABEL: QUEUE}
-    first = ShellJobSet("first", "sleep 600", requests=requests, labels=labels)
+    first = ShellJobSet("first", FOREVER, requests=requests, labels=labels)
     second = ShellJobSet("second", "echo at last", requests=requests, labels=labels)
     holder = first.submit(home, queues.namespace, tmp_path)
     assert wait_until(lambda: runs(home, holder), PATIENCE_S), home.job(holder)
@@ -224,7 +215,7 @@ def test_a_job_that_no_queue_will_take_is_inadmissible_and_one_that_is_taken_bac
     home.run("jobs", "delete", *ids.values())
 
     requests = {"cpu": f"{CPU}m"}
-    brief = ShellJobSet("brief", "sleep 600", requests=requests, labels={QUEUE_LABEL: QUEUE})
+    brief = ShellJobSet("brief", FOREVER, requests=requests, labels={QUEUE_LABEL: QUEUE})
     id_ = brief.submit(home, queues.namespace, tmp_path)
     assert wait_until(lambda: runs(home, id_), PATIENCE_S), home.job(id_)
     stop = json.dumps({"spec": {"stopPolicy": "HoldAndDrain"}})
@@ -245,7 +236,7 @@ def test_a_job_that_no_queue_will_take_is_inadmissible_and_one_that_is_taken_bac
 
     queues.add_priority("high", 100)
     labels = {QUEUE_LABEL: QUEUE, PRIORITY_LABEL: f"{queues.namespace}-high"}
-    urgent = ShellJobSet("urgent", "sleep 600", requests=requests, labels=labels)
+    urgent = ShellJobSet("urgent", FOREVER, requests=requests, labels=labels)
     other = urgent.submit(home, queues.namespace, tmp_path)
     assert wait_until(lambda: runs(home, other), PATIENCE_S), home.job(other)["status"]
     assert wait_until(is_taken_back, PATIENCE_S), home.job(id_)["status"]
@@ -279,7 +270,7 @@ def test_a_trainjob_in_a_queue_goes_and_so_does_the_runtime_it_brought(
 def test_doctor_knows_what_the_cluster_has(
     home: Installation, node_cluster: Access, namespace: str, tmp_path: Path
 ) -> None:
-    job = ShellJobSet("holding", "sleep 600", requests={"cpu": "100m"})
+    job = ShellJobSet("holding", FOREVER, requests={"cpu": "100m"})
     id_ = job.submit(home, namespace, tmp_path)
     assert wait_until(lambda: runs(home, id_), PATIENCE_S)
     (cluster,) = [

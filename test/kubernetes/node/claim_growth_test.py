@@ -4,7 +4,6 @@ Here is no driver that makes disks larger; that a claim asks for more is all tha
 """
 
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from cluster.access import Access
 from cluster.identities import CONTEXT
 from cluster.processes import wait_until
-from installation import Installation, installed
+from installation import Installation
 
 from trainway.json_types import Json
 
@@ -31,13 +30,6 @@ class Case:
     grows: bool
     code: int
     size: str
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from cluster.processes import wait_until
 from fragile_cluster import (
     Scene,
     bystander,
-    evict,
     fragile_scene,
     kubelet_stopped,
     ready,
@@ -26,15 +25,15 @@ from fragile_cluster import (
 )
 from installation import Installation, installed
 from node_operator import PATIENCE_S, shell_runtime, trainjob
-from shell_jobsets import ShellJobSet
+from shell_jobsets import FOREVER, HEARS, ShellJobSet
 
 from trainway.json_types import Json
 
 OUTAGE_S = 30.0
 # Waits until a test lets it go on.
-GATE = "until [ -e /tmp/open ]; do sleep 0.1; done"
+GATE = f"{HEARS}; until [ -e /tmp/open ]; do sleep 0.1; done"
 # Succeeds when it runs for the second time.
-SECOND = "[ $ATTEMPT = 1 ] || sleep 600"
+SECOND = f"[ $ATTEMPT = 1 ] || {{ {FOREVER}; }}"
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +217,8 @@ def test_an_evicted_pod_restarts_its_gang(
 ) -> None:
     gangs = running_gangs(scene, place, home, tmp_path)
     for name in ("gang", "last", "mine"):
-        evict(scene.cluster, place, pods_of(scene, place, name)[0])
+        first, *_ = pods_of(scene, place, name)
+        scene.cluster.evict(place, first["metadata"]["name"])
     gangs.wait_last_failed()
     gangs.wait_restarted_and_done()
 

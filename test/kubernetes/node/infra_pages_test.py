@@ -1,16 +1,15 @@
 """What the dashboard's pages Infra and Queues get of a real cluster with a real Kueue."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-import pytest
 from cluster.access import Access
 from cluster.identities import CONTEXT
 from cluster.processes import wait_until
-from installation import Installation, installed
+from installation import Installation
 from queueing import CPU, PRIORITY_LABEL, QUEUE, QUEUE_LABEL, Queues, mpi_gang
-from shell_jobsets import ShellJobSet
+from shell_jobsets import FOREVER, ShellJobSet
 
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import pod_requests
@@ -21,17 +20,10 @@ FLAVOR: Final = "only"
 NO_ROOM: Final = "insufficient unused quota for cpu"
 
 
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
-
-
 def gang(name: str, pods: int, **labels: str) -> ShellJobSet:
     """A JobSet for the queue that runs until it is deleted."""
     labels, requests = {QUEUE_LABEL: QUEUE, **labels}, {"cpu": f"{CPU}m"}
-    return ShellJobSet(name, "sleep 600", pods=pods, requests=requests, labels=labels)
+    return ShellJobSet(name, FOREVER, pods=pods, requests=requests, labels=labels)
 
 
 def open_queues(queues: Queues) -> None:
@@ -196,7 +188,7 @@ def test_the_nodes_of_a_cluster_with_what_is_in_use(
 
     (real,) = node_cluster.get("nodes")["items"]
     has = Quantity.parse(real["status"]["allocatable"]["cpu"])
-    job = ShellJobSet("busy", "sleep 600", pods=2, requests={"cpu": "100m", "memory": "16Mi"})
+    job = ShellJobSet("busy", FOREVER, pods=2, requests={"cpu": "100m", "memory": "16Mi"})
     id_ = job.submit(home, namespace, tmp_path)
     wait(lambda: home.phase(id_) == "Running", lambda: home.look(id_)["status"])
 

@@ -15,9 +15,8 @@ PODS = 1 + WORKERS
 LAUNCHER_CPU = 100  # thousandths that every launcher asks for
 QUOTA = (LAUNCHER_CPU + WORKERS * CPU) // CPU
 """Enough for one job, in the pods that `Queues` counts by."""
-COMMAND = f"trap 'exit 143' TERM; {UNTIL_TOLD}"
 WORDS = (
-    *("--image", MPI, "--no-mpirun", "--command", COMMAND),
+    *("--image", MPI, "--no-mpirun", "--command", UNTIL_TOLD),
     *("--workers", str(WORKERS), "--cpu", f"{CPU}m"),
 )
 NO_ROOM = "insufficient unused quota for cpu in flavor"
@@ -96,7 +95,7 @@ def test_a_running_job_that_is_suspended_gives_its_room_to_the_next(
         "held",
         image=MPI,
         mpirun=False,
-        command=COMMAND,
+        command=UNTIL_TOLD,
         workers=WORKERS,
         resources=ResourceRequirements(cpu=f"{CPU}m"),
         queue=QUEUE,

@@ -2,7 +2,6 @@
 
 import json
 
-from fragile_cluster import evict
 from node_operator import (
     EXAMPLES,
     NodeOperator,
@@ -52,7 +51,7 @@ def test_workers_of_an_mpijob_that_somebody_stops_come_back(
     running = node_operator.wait_running(namespace, 3)
 
     delete(node_operator, namespace, member(running, role, "worker", "0"))
-    evict(node_operator.cluster, namespace, member(running, role, "worker", "1"))
+    evict(node_operator, namespace, member(running, role, "worker", "1"))
 
     again = wait_replaced(node_operator, namespace, running, 2)
     tell(node_operator, namespace, member(again, role, "launcher", "0"))
@@ -72,7 +71,7 @@ def test_nodes_of_a_trainjob_with_mpi_that_somebody_stops_come_back(
     running = node_operator.wait_running(namespace, 3)
 
     delete(node_operator, namespace, member(running, role, "node", "0"))
-    evict(node_operator.cluster, namespace, member(running, role, "node", "1"))
+    evict(node_operator, namespace, member(running, role, "node", "1"))
     running = wait_replaced(node_operator, namespace, running, 2)
 
     suspend(node_operator, namespace, "gang", suspended=True)
@@ -104,6 +103,10 @@ def tell(node_operator: NodeOperator, namespace: str, pod: Json) -> None:
 def delete(node_operator: NodeOperator, namespace: str, pod: Json) -> None:
     name = pod["metadata"]["name"]
     node_operator.cluster.kubectl("delete", "pod", "-n", namespace, name, "--wait=false")
+
+
+def evict(node_operator: NodeOperator, namespace: str, pod: Json) -> None:
+    node_operator.cluster.evict(namespace, pod["metadata"]["name"])
 
 
 def suspend(node_operator: NodeOperator, namespace: str, name: str, *, suspended: bool) -> None:

@@ -6,7 +6,6 @@ from typing import Final
 
 import pytest
 from cluster.access import Access
-from cluster.identities import CONTEXT
 from cluster.processes import wait_until
 from installation import Installation, installed, kill
 from s3_server import S3Server, s3_server
@@ -23,12 +22,6 @@ def home(
     variables = {"KUBECONFIG": str(node_cluster.kubeconfig), **s3_server.variables()}
     with installed(tmp_path_factory.mktemp("home"), variables) as installation:
         yield installation
-
-
-@pytest.fixture
-def on(host_namespace: str) -> str:
-    """The cluster, as --on names it."""
-    return f"k8s/{CONTEXT}/{host_namespace}"
 
 
 def names(folder: Path) -> list[str]:

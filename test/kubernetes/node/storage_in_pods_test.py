@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from cluster.access import Access
-from cluster.identities import CONTEXT
 from cluster.node import NodeCluster
 from cluster.processes import wait_until
 from cluster.unavailable import UnavailableError
@@ -34,12 +33,6 @@ def home(
     variables = {"KUBECONFIG": str(node_cluster.kubeconfig), **bucket.variables()}
     with installed(tmp_path_factory.mktemp("home"), variables) as installation:
         yield installation
-
-
-@pytest.fixture
-def on(host_namespace: str) -> str:
-    """The cluster, as --on names it."""
-    return f"k8s/{CONTEXT}/{host_namespace}"
 
 
 def filled(server: S3Server, name: str) -> Path:

@@ -1,31 +1,15 @@
 """Tasks in real pods: the same file as on this machine, with its files and secrets."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from cluster.access import Access
-from cluster.identities import CONTEXT
 from cluster.images import SEARCH_PATH
 from cluster.processes import wait_until
-from installation import TIMEOUT_S, TRAINWAY, Installation, installed
+from installation import TIMEOUT_S, TRAINWAY, Installation
 from shell_jobsets import ShellJobSet
 
 TOOLS = "/opt/tools"
 SECRET = "open-sesame"  # noqa: S105 - not one of ours
-
-
-@pytest.fixture(scope="module")
-def home(node_cluster: Access, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    variables = {"KUBECONFIG": str(node_cluster.kubeconfig)}
-    with installed(tmp_path_factory.mktemp("home"), variables) as installation:
-        yield installation
-
-
-@pytest.fixture
-def on(host_namespace: str) -> str:
-    return f"k8s/{CONTEXT}/{host_namespace}"
 
 
 def test_the_example_runs_on_two_nodes(home: Installation, on: str) -> None:

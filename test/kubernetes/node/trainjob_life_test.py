@@ -1,11 +1,12 @@
 """The life of a TrainJob in real pods: restart, suspension, deadline, time to live."""
 
 from node_operator import NodeOperator, shell_runtime, trainjob
+from shell_jobsets import HEARS
 
 from trainway.json_types import Json
 
 # Ends with the status of its child, which a test can kill; the first process of a pod it cannot.
-FOREVER = {"numNodes": 2, "command": ["sh", "-c", "sleep 600; exit $?"]}
+FOREVER = {"numNodes": 2, "command": ["sh", "-c", f"{HEARS}; sleep 600 & wait $!"]}
 
 
 def uids(pods: list[Json]) -> set[str]:
