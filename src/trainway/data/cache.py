@@ -92,7 +92,8 @@ class Cache:
             os.close(handle)
             with _held(lock):
                 if not is_fresh or not _is_whole(path):
-                    path.unlink(missing_ok=True)
+                    if not is_fresh or _has_shape(path):
+                        path.unlink(missing_ok=True)
                     outcome = self._fetch(wanted, name, options)
             is_fresh = True
 
@@ -129,8 +130,7 @@ class Cache:
             path.parent.mkdir(exist_ok=True)
             _reserve(partial_path(path), size)
         outcome = fetch([Wanted(wanted.source, wanted.entry, wanted.uri, path)], options)
-        path.chmod(0o444)
-        path.with_name(_SHAPE).write_text(_shape(path), "utf-8")
+        _finish(path)
         return outcome
 
     def _entries(self) -> list[Path]:
@@ -217,10 +217,30 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
+def _has_shape(path: Path) -> bool:
+    """Whether it was whole once, and so is another's work if it is not any more.
+
+    What has its name and no shape has just arrived when somebody was killed: its source's digest or
+    time says whether that is so.
+    """
+    return path.with_name(_SHAPE).exists()
+
+
+def _finish(path: Path) -> None:
+    """Write down what a content looks like that is whole."""
+    new = path.with_name(f"{_SHAPE}.new")
+    try:
+        path.chmod(0o444)
+        new.write_text(_shape(path), "utf-8")
+        new.replace(path.with_name(_SHAPE))
+    except OSError as error:
+        raise disk_error(error, path) from None
+
+
 def _size(folder: Path) -> int:
     total = 0
     with suppress(FileNotFoundError):
         for path in folder.iterdir():
             with suppress(FileNotFoundError):
-                total += path.stat().st_size if path.name != _SHAPE else 0
+                total += path.stat().st_size if not path.name.startswith(_SHAPE) else 0
     return total

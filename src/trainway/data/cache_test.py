@@ -178,6 +178,25 @@ def test_what_is_not_a_size_is_refused(text: str) -> None:
         parse_size(text)
 
 
+def test_what_had_just_arrived_when_somebody_was_killed_is_not_fetched_again(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainway.data.cache._finish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        lease(Cache(tmp_path), store, "a")
+    monkeypatch.undo()
+
+    found, outcome = lease(Cache(tmp_path), store, "a")
+    assert (outcome.fetched, found.path.read_bytes()) == (0, store.files["a"])
+    assert not found.path.stat().st_mode & 0o222
+    found.close()
+    assert lease(Cache(tmp_path), store, "a")[1].present == 1
+
+
+def killed(_path: Path) -> None:
+    raise KeyboardInterrupt
+
+
 def test_what_somebody_changed_is_fetched_anew(store: MemoryStore, tmp_path: Path) -> None:
     found, _ = lease(Cache(tmp_path), store, "a")
     found.close()
