@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from trainway.data import file_lock
-from trainway.data.disk import disk_error, in_words
+from trainway.data.disk import DiskError, disk_error, in_words
 from trainway.data.journal import partial_path
 from trainway.data.store import Entry
 from trainway.data.transfer import Options, Outcome, Wanted, fetch
@@ -76,7 +76,7 @@ class Cache:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise disk_error(error, folder) from None
+            raise _unwritable(error, folder) from None
 
     def lease(self, wanted: Wanted, options: Options | None = None) -> tuple[Lease, Outcome]:
         """The content of a file, fetched if it is not here; the target of `wanted` is not used."""
@@ -190,9 +190,15 @@ def _taken(lock: Path, *, is_shared: bool = False) -> int:
     try:
         handle = file_lock.take(lock, is_shared=is_shared)
     except OSError as error:
-        raise disk_error(error, lock) from None
+        raise _unwritable(error, lock) from None
     assert handle is not None  # noqa: S101 - it waits
     return handle
+
+
+def _unwritable(error: OSError, path: Path) -> DiskError:
+    found = disk_error(error, path)
+    hint = "let TRAINWAY_DATA_CACHE name a folder that can be written"
+    return found if found.hint else DiskError(found.message, hint=hint)
 
 
 def _reserve(partial: Path, size: int) -> None:
@@ -201,7 +207,7 @@ def _reserve(partial: Path, size: int) -> None:
         with partial.open("ab") as file:
             file.truncate(size)
     except OSError as error:
-        raise disk_error(error, partial) from None
+        raise _unwritable(error, partial) from None
 
 
 def _shape(path: Path) -> str:
@@ -234,7 +240,7 @@ def _finish(path: Path) -> None:
         new.write_text(_shape(path), "utf-8")
         new.replace(path.with_name(_SHAPE))
     except OSError as error:
-        raise disk_error(error, path) from None
+        raise _unwritable(error, path) from None
 
 
 def _size(folder: Path) -> int:

@@ -63,8 +63,8 @@ class Download:
         if arrived:
             self._journal.end_line()
         else:
-            self._require_room()
             os.ftruncate(self._file, 0)
+            self._require_room()
             self._journal.begin()
         os.ftruncate(self._file, self.subject.size)
         self.missing = list(missing(self.subject, arrived, self._file))

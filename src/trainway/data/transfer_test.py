@@ -236,6 +236,21 @@ def test_what_the_disk_cannot_hold_is_refused_before_it_is_fetched(
     assert store.reads == []
 
 
+def test_what_an_attempt_left_does_not_count_as_room_that_is_missing(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = partial_path(tmp_path / "a")
+    left.write_bytes(b"x" * (1 << 20))
+    seen: list[int] = []
+
+    def look(_folder: Path, _size: int) -> None:
+        seen.append(left.stat().st_blocks)
+
+    monkeypatch.setattr("trainway.data.download.require_room", look)
+    fetched(store, tmp_path)
+    assert seen == [0]
+
+
 @pytest.mark.parametrize("size", [10**18, 10**30])
 def test_a_size_that_nothing_has_takes_no_memory_and_leaves_no_trace(
     store: MemoryStore, tmp_path: Path, size: int
