@@ -1,6 +1,7 @@
 """FSDP2 over two processes: trained, killed, resumed and saved; `spread_training.py` says how."""
 
 import json
+import re
 import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from environments import REPOSITORY, TORCH, TRL, environment
 pytestmark = pytest.mark.engine
 
 STEPS = 6
+READ = re.compile(r"process (\d) reads the weights")
 SETTINGS = (
     "max_length=64", f"max_steps={STEPS}", "save_steps=2", "batch_size=2", "packing=false",
     "keep_checkpoints=5",
@@ -46,7 +48,8 @@ def test_a_killed_training_goes_on_exactly_and_is_saved_whole(
     whole, killed = tmp_path / "whole", tmp_path / "first"
     nodes = (killed, tmp_path / "second")
     words = (f"model={tiny / 'model'}", f"dataset={tiny / 'data'}", f"method={method}", *SETTINGS)
-    trained(variables, *words, outputs=(whole,))
+    said = trained(variables, *words, outputs=(whole,))
+    assert READ.findall(said) == ["0"]
     stopped, _ = spread(variables | {"STOP_AFTER": "5"}, *words, outputs=nodes)
     assert stopped != 0
     assert "goes on from step 4" in trained(variables, *words, outputs=nodes)
@@ -57,8 +60,8 @@ def test_a_killed_training_goes_on_exactly_and_is_saved_whole(
     assert [each.name for each in nodes[1].iterdir()] == ["checkpoints"]
     saved = json.loads((killed / "finetune.json").read_text())["saved"]
     assert saved == {kind: str(killed / kind) for kind in kinds}
-    said = python(variables, "-c", LOADING, str(killed), str(whole), str(tiny / "model"))
-    assert said.stdout.split() == ["torch.float32", "same", "tuned"], said.stderr
+    answers = python(variables, "-c", LOADING, str(killed), str(whole), str(tiny / "model"))
+    assert answers.stdout.split() == ["torch.float32", "same", "tuned"], answers.stderr
 
 
 LOADING = """

@@ -2,7 +2,8 @@
 
 Accelerate spreads weights over GPUs only, and no machine of ours has several. Here it takes its
 processes for such, so that FSDP2 itself, its checkpoints and what is saved are those of GPUs; only
-the kernels are not. With STOP_AFTER the first process ends at that step as if it were killed.
+the kernels are not. With STOP_AFTER the first process ends at that step as if it were killed. A
+process that reads the weights from the disk says so.
 """
 
 import os
@@ -14,12 +15,13 @@ from accelerate import PartialState
 from accelerate.utils import DistributedType
 
 from trainway.llm import __main__ as program
-from trainway.llm import choices, progress
+from trainway.llm import choices, loading, progress, training
 
 
 def main(words: list[str]) -> int:
     """Train."""
     is_made, told, stop = PartialState.__init__, progress.tell, os.environ.get("STOP_AFTER")
+    load = loading.load_model
 
     def made(self: Any, *values: Any, **named: Any) -> None:
         is_made(self, *values, **named)
@@ -31,7 +33,12 @@ def main(words: list[str]) -> int:
         if str(step) == stop:
             os.kill(os.getpid(), signal.SIGKILL)
 
+    def loaded(*values: Any) -> Any:
+        print(f"process {os.environ['RANK']} reads the weights", flush=True)  # noqa: T201
+        return load(*values)
+
     PartialState.__init__ = made
+    loading.load_model = training.load_model = loaded
     progress.tell = tell  # type: ignore[assignment] # it hands on what it is given
     choices._parallel = lambda *_: "fsdp"
     return program.main(words)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from trainway.data import file_lock
-from trainway.data.disk import disk_error, in_words
+from trainway.data.disk import DiskError, disk_error, in_words
 from trainway.data.journal import partial_path
 from trainway.data.store import Entry
 from trainway.data.transfer import Options, Outcome, Wanted, fetch
@@ -76,7 +76,7 @@ class Cache:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise disk_error(error, folder) from None
+            raise _unwritable(error, folder) from None
 
     def lease(self, wanted: Wanted, options: Options | None = None) -> tuple[Lease, Outcome]:
         """The content of a file, fetched if it is not here; the target of `wanted` is not used."""
@@ -92,7 +92,8 @@ class Cache:
             os.close(handle)
             with _held(lock):
                 if not is_fresh or not _is_whole(path):
-                    path.unlink(missing_ok=True)
+                    if not is_fresh or _has_shape(path):
+                        path.unlink(missing_ok=True)
                     outcome = self._fetch(wanted, name, options)
             is_fresh = True
 
@@ -129,8 +130,7 @@ class Cache:
             path.parent.mkdir(exist_ok=True)
             _reserve(partial_path(path), size)
         outcome = fetch([Wanted(wanted.source, wanted.entry, wanted.uri, path)], options)
-        path.chmod(0o444)
-        path.with_name(_SHAPE).write_text(_shape(path), "utf-8")
+        _finish(path)
         return outcome
 
     def _entries(self) -> list[Path]:
@@ -190,9 +190,15 @@ def _taken(lock: Path, *, is_shared: bool = False) -> int:
     try:
         handle = file_lock.take(lock, is_shared=is_shared)
     except OSError as error:
-        raise disk_error(error, lock) from None
+        raise _unwritable(error, lock) from None
     assert handle is not None  # noqa: S101 - it waits
     return handle
+
+
+def _unwritable(error: OSError, path: Path) -> DiskError:
+    found = disk_error(error, path)
+    hint = "let TRAINWAY_DATA_CACHE name a folder that can be written"
+    return found if found.hint else DiskError(found.message, hint=hint)
 
 
 def _reserve(partial: Path, size: int) -> None:
@@ -201,7 +207,7 @@ def _reserve(partial: Path, size: int) -> None:
         with partial.open("ab") as file:
             file.truncate(size)
     except OSError as error:
-        raise disk_error(error, partial) from None
+        raise _unwritable(error, partial) from None
 
 
 def _shape(path: Path) -> str:
@@ -217,10 +223,30 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
+def _has_shape(path: Path) -> bool:
+    """Whether it was whole once, and so is another's work if it is not any more.
+
+    What has its name and no shape has just arrived when somebody was killed: its source's digest or
+    time says whether that is so.
+    """
+    return path.with_name(_SHAPE).exists()
+
+
+def _finish(path: Path) -> None:
+    """Write down what a content looks like that is whole."""
+    new = path.with_name(f"{_SHAPE}.new")
+    try:
+        path.chmod(0o444)
+        new.write_text(_shape(path), "utf-8")
+        new.replace(path.with_name(_SHAPE))
+    except OSError as error:
+        raise _unwritable(error, path) from None
+
+
 def _size(folder: Path) -> int:
     total = 0
     with suppress(FileNotFoundError):
         for path in folder.iterdir():
             with suppress(FileNotFoundError):
-                total += path.stat().st_size if path.name != _SHAPE else 0
+                total += path.stat().st_size if not path.name.startswith(_SHAPE) else 0
     return total

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from trainway.data.cache import Cache, Lease, identity, parse_size
+from trainway.data.disk import DiskError
 from trainway.data.store import Entry
 from trainway.data.transfer import Options, Outcome, Wanted
 from trainway.data.transfer_testing import MemoryStore
@@ -176,6 +177,38 @@ def test_a_size_has_a_unit(text: str, size: int) -> None:
 def test_what_is_not_a_size_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is not a size"):
         parse_size(text)
+
+
+def test_what_had_just_arrived_when_somebody_was_killed_is_not_fetched_again(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainway.data.cache._finish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        lease(Cache(tmp_path), store, "a")
+    monkeypatch.undo()
+
+    found, outcome = lease(Cache(tmp_path), store, "a")
+    assert (outcome.fetched, found.path.read_bytes()) == (0, store.files["a"])
+    assert not found.path.stat().st_mode & 0o222
+    found.close()
+    assert lease(Cache(tmp_path), store, "a")[1].present == 1
+
+
+def test_a_cache_that_cannot_be_written_says_what_to_do(store: MemoryStore, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DiskError, match="cannot be written") as raised:
+        Cache(tmp_path / "file")
+    assert "TRAINWAY_DATA_CACHE" in (raised.value.hint or "")
+    cache = Cache(tmp_path / "cache")
+    (tmp_path / "cache").rmdir()
+    (tmp_path / "cache").touch()
+    with pytest.raises(DiskError, match="cannot be written") as raised:
+        lease(cache, store, "a")
+    assert "TRAINWAY_DATA_CACHE" in (raised.value.hint or "")
+
+
+def killed(_path: Path) -> None:
+    raise KeyboardInterrupt
 
 
 def test_what_somebody_changed_is_fetched_anew(store: MemoryStore, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from trainway.data import copying, opening, removal
 from trainway.data.copying import copy
 from trainway.data.journal import partial_path
 from trainway.data.listing import rows
+from trainway.data.local_files import LocalFiles
 from trainway.data.opening import locate
 from trainway.data.patterns import Patterns
 from trainway.data.removal import removable, remove
@@ -16,7 +17,7 @@ from trainway.data.selection import select
 from trainway.data.transfer import Options
 from trainway.data.transfer_testing import MemoryStore
 from trainway.data.uri import Location
-from trainway.errors import InvalidError, NotFoundError, UsageError
+from trainway.errors import InvalidError, NotFoundError, UnreadableError, UsageError
 
 FILES = {"train/a": b"1", "train/d/b": b"22", "train2/c": b"333", "train/marker/": b""}
 
@@ -123,6 +124,47 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(store: MemoryStore, name
     with pytest.raises(InvalidError, match="leads out of the folder"):
         copy("s3://b/train", "out")
     assert files() == {}
+
+
+@pytest.mark.parametrize("name", [".a.partial", ".a.parts"])
+def test_a_file_that_would_stand_where_another_is_copied_is_refused(
+    store: MemoryStore, name: str
+) -> None:
+    store.files |= {"odd/a": b"1", f"odd/{name}": b"2"}
+    with pytest.raises(InvalidError, match="is needed to copy another file"):
+        copy("s3://b/odd", "here")
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("~nobody-here/x", "no such user"), ("round/x", "leads back to itself")]
+)
+def test_a_path_that_leads_nowhere_is_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "round").symlink_to("other")
+    (tmp_path / "other").symlink_to("round")
+    with pytest.raises(UsageError, match=said):
+        copy(path, "s3://b/x")
+
+
+def test_files_that_cannot_be_looked_at_are_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").touch()
+    with pytest.raises(UnreadableError, match="cannot be read"):
+        copy(f"{tmp_path}/{'n' * 300}/", "s3://b/x")
+
+    stat = Path.stat
+
+    def denied(path: Path, **named: bool) -> os.stat_result:
+        if path.name == "a":
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, **named)
+
+    monkeypatch.setattr("trainway.data.local_files.Path.stat", denied)
+    with pytest.raises(UnreadableError, match="a cannot be read: Permission denied"):
+        list(LocalFiles().list(str(tmp_path)[1:]))
 
 
 def test_a_file_that_is_a_folder_too_is_refused(store: MemoryStore) -> None:

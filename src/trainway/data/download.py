@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from trainway.data import file_lock
-from trainway.data.disk import disk_error
+from trainway.data.disk import DiskError, disk_error, require_room
 from trainway.data.journal import (
     Checksum,
     Journal,
@@ -64,10 +64,19 @@ class Download:
             self._journal.end_line()
         else:
             os.ftruncate(self._file, 0)
+            self._require_room()
             self._journal.begin()
         os.ftruncate(self._file, self.subject.size)
         self.missing = list(missing(self.subject, arrived, self._file))
         self._left = len(self.missing)
+
+    def _require_room(self) -> None:
+        """Look before anything is made as long as a stranger says that it is."""
+        try:
+            require_room(self.target.parent, self.subject.size)
+        except DiskError:
+            self._remove_traces()
+            raise
 
     def put(self, part: int, pieces: Iterable[Piece]) -> bool:
         """Write a part as it comes, and say whether it was the last one that was missing."""

@@ -55,12 +55,18 @@ def export(folder: Path, uri: str) -> Outcome:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for where, folders, names in os.walk(folder):
+    for where, folders, names in os.walk(folder, onerror=_raise):
         folders.sort()
         for name in sorted(names):
             path = Path(where, name)
             if stat.S_ISREG(path.lstat().st_mode) and not is_trace(name):
                 yield path
+
+
+def _raise(error: OSError) -> None:
+    """A folder that cannot be read must not be missing in silence."""
+    if not isinstance(error, FileNotFoundError):  # a job need not leave anything
+        raise UnreadableError(f"{error.filename} cannot be read: {error.strerror}") from None
 
 
 def main(arguments: Sequence[str]) -> int:

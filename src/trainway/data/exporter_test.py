@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,7 @@ import pytest
 from trainway.data import exporter
 from trainway.data.exporter import checked_target, export, main
 from trainway.data.transfer_testing import MemoryStore
-from trainway.errors import NotFoundError, UsageError
+from trainway.errors import NotFoundError, UnreadableError, UsageError
 
 
 @pytest.fixture
@@ -30,9 +31,29 @@ def test_all_files_but_links_are_sent(store: MemoryStore, tmp_path: Path) -> Non
     assert (outcome.files, outcome.size) == (1, 1)
 
 
+def test_a_folder_that_cannot_be_read_is_not_left_out_in_silence(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    scan = os.scandir
+
+    def denied(path: str) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    (tmp_path / "closed").mkdir()
+    monkeypatch.setattr(os, "scandir", denied)
+    with pytest.raises(UnreadableError, match="closed cannot be read: Permission denied"):
+        export(tmp_path, "s3://b")
+    assert store.files == {}
+
+
 def test_an_output_without_files_is_told(store: MemoryStore, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="the job left no output"):
         export(tmp_path, "s3://b")
+    with pytest.raises(NotFoundError, match="the job left no output"):
+        export(tmp_path / "none", "s3://b")
     assert store.files == {}
 
 

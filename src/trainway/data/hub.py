@@ -23,6 +23,10 @@ from trainway.errors import TrainwayError, UnavailableError, UsageError
 _ENDPOINT: Final = "https://huggingface.co"
 _PAGE: Final = 64 << 20
 _NEXT: Final = re.compile(r'<([^>]+)>;\s*rel="?next"?')
+_SHA256: Final = re.compile("[0-9a-f]{64}")
+_SHA1: Final = re.compile("[0-9a-f]{40}")
+_LARGEST: Final = 1 << 60
+"""No file has so many bytes."""
 _TRUE: Final = {"1", "on", "true", "yes"}
 _VARIABLES: Final = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 _OF_INITIALIZERS: Final = ("STORAGE_URI", "ACCESS_TOKEN")
@@ -61,8 +65,11 @@ class Hub:
     def list(self, folder: str) -> Iterator[Entry]:
         """The files below a folder, page by page."""
         path = f"/{urllib.parse.quote(folder)}" if folder else ""
-        url = f"{self._api}/tree/{self._commit}{path}?recursive=true"
+        url, seen = f"{self._api}/tree/{self._commit}{path}?recursive=true", set[str]()
         while url:
+            if url in seen:  # it would go on so for ever
+                raise self._strange()
+            seen.add(url)
             answer = self._asked(url)
             if answer.status == 404 and folder:
                 return
@@ -107,7 +114,7 @@ class Hub:
             raise self._refusal(answer.status)
         try:
             return json.loads(answer.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._strange() from None
 
     def _files(self, answer: Answer) -> tuple[Entry, ...]:
@@ -165,15 +172,14 @@ def token_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _entry(found: Mapping[str, Any]) -> Entry:
+    """A file; what the hub says of it becomes the names of files here, so nothing odd is taken."""
     large = dict(found.get("lfs") or {})
     sha256, oid = str(large.get("oid", "")), str(found.get("oid", ""))
-    size = int(large.get("size", found["size"]))
-    if size < 0:
+    size, path = large.get("size", found["size"]), found["path"]
+    if type(size) is not int or not 0 <= size < _LARGEST or not isinstance(path, str):
         raise ValueError(size)
-    return Entry(
-        str(found["path"]), size, sha256 or oid, None, sha256, "" if sha256 else _sha1(oid)
-    )
-
-
-def _sha1(oid: str) -> str:
-    return oid if re.fullmatch("[0-9a-f]{40}", oid) else ""
+    if large and not _SHA256.fullmatch(sha256):
+        raise ValueError(sha256)
+    path.encode()  # half a character is no name
+    sha1 = oid if not large and _SHA1.fullmatch(oid) else ""
+    return Entry(path, size, sha256 or oid, None, sha256, sha1)

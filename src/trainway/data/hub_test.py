@@ -1,5 +1,6 @@
 import random
 from collections.abc import Iterator
+from email.message import Message
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from trainway.data.patterns import Patterns
 from trainway.data.selection import select
 from trainway.data.transfer import Options, Wanted, fetch
 from trainway.data.uri import parse
+from trainway.data.web import Answer
 from trainway.errors import ForbiddenError, NotFoundError, UnavailableError, UsageError
 
 LARGE = random.Random(1).randbytes(5000)  # noqa: S311 - content of a test
@@ -84,6 +86,12 @@ def test_a_repository_that_is_not_there_is_told(hub: PretendedHub) -> None:
         [{"type": "file", "path": "a", "size": "much"}],
         [{"type": "file", "path": "a", "size": -1}],
         [{"type": "file", "path": "a", "size": 1, "lfs": 7}],
+        [{"type": "file", "path": "a", "size": float("inf")}],
+        [{"type": "file", "path": "a", "size": 1.5}],
+        [{"type": "file", "path": "a", "size": 10**30}],
+        [{"type": "file", "path": None, "size": 1}],
+        [{"type": "file", "path": "a\ud800b", "size": 1}],
+        [{"type": "file", "path": "a", "size": 1, "lfs": {"oid": "x/../../evil", "size": 1}}],
     ],
     ids=str,
 )
@@ -93,6 +101,28 @@ def test_an_answer_that_is_none_of_a_hub_is_one_error(
     source = opened(hub)
     monkeypatch.setattr(Hub, "_commit", "0" * 40)
     monkeypatch.setattr(Hub, "_parsed", lambda _self, _answer: answer)
+
+    with pytest.raises(UnavailableError, match="does not answer as a hub does"):
+        list(source.list(""))
+
+
+def test_an_answer_that_is_deeper_than_any_hub_s_is_one_error(
+    hub: PretendedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = opened(hub)
+    monkeypatch.setattr(Hub, "_asked", lambda *_: Answer(200, Message(), b"[" * 200_000))
+
+    with pytest.raises(UnavailableError, match="does not answer as a hub does"):
+        source.stat("a")
+
+
+def test_a_listing_that_leads_back_to_itself_ends(
+    hub: PretendedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, headers = opened(hub), Message()
+    headers["Link"] = f'<{hub.address}/again>; rel="next"'
+    monkeypatch.setattr(Hub, "_commit", "0" * 40)
+    monkeypatch.setattr(Hub, "_asked", lambda *_: Answer(200, headers, b"[]"))
 
     with pytest.raises(UnavailableError, match="does not answer as a hub does"):
         list(source.list(""))

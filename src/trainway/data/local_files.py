@@ -1,6 +1,8 @@
 """Files of this machine, as one place of bytes among others."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -9,6 +11,8 @@ from trainway.data.store import PART_SIZE, ChangedError, Entry, Piece
 from trainway.errors import UnreadableError
 
 _BLOCK: Final = 1 << 20
+_GONE: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""It was removed meanwhile, or is a link that leads nowhere."""
 
 
 class LocalFiles:
@@ -27,14 +31,17 @@ class LocalFiles:
     def list(self, folder: str) -> Iterator[Entry]:
         """The files below a folder; links to folders are not followed."""
         top = Path("/", folder)
-        if not top.is_dir():
-            return
+        try:
+            if not top.is_dir():
+                return
+        except OSError as error:
+            raise _unreadable(top, error) from None
         for where, folders, names in os.walk(top, onerror=_raise):
             folders.sort()
             for name in sorted(names):
-                path = Path(where, name)
-                if path.is_file():
-                    yield _entry(str(path)[1:], path.stat())
+                entry = _found(Path(where, name))
+                if entry is not None:
+                    yield entry
 
     def read(self, entry: Entry, start: int, end: int) -> Iterator[Piece]:
         """A part of a file that must still be the one it was."""
@@ -50,6 +57,17 @@ class LocalFiles:
             raise _unreadable(path, error) from None
         if _entry(entry.key, found).etag != entry.etag:
             raise ChangedError(f"{path} changed while it was read")
+
+
+def _found(path: Path) -> Entry | None:
+    """A file that was listed, if it is one and still there."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        if error.errno in _GONE:
+            return None
+        raise _unreadable(path, error) from None
+    return _entry(str(path)[1:], found) if stat.S_ISREG(found.st_mode) else None
 
 
 def _entry(key: str, found: os.stat_result) -> Entry:

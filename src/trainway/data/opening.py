@@ -14,10 +14,20 @@ def locate(word: str) -> Location:
         return parse(word)
     if not word:
         raise UsageError("a path must not be empty")
-    path = Path(word).expanduser()
     if "\0" in word:
         raise UsageError("a path must not have control characters")
-    key = str(path.parent.resolve() / path.name if path.name not in {"", ".."} else path.resolve())
+    try:
+        path = Path(word).expanduser()
+    except RuntimeError:
+        raise UsageError(
+            f"{word}: there is no such user on this machine",
+            hint=f"a folder of that name: ./{word}",
+        ) from None
+    try:
+        whole = path.parent.resolve() / path.name if path.name not in {"", ".."} else path.resolve()
+    except (OSError, RuntimeError):  # a Python older than 3.13 says the latter
+        raise UsageError(f"{word}: a link on the way leads back to itself") from None
+    key = str(whole)
     return Location(FILE, "", key[1:], is_folder=word.endswith("/"))
 
 

@@ -7,7 +7,9 @@ they are copied are refused before anything is written.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from trainway.data.journal import journal_path, partial_path
 from trainway.data.patterns import Patterns
 from trainway.data.store import Entry, Source
 from trainway.data.uri import Location
@@ -77,6 +79,7 @@ def check_names(files: tuple[Selected, ...]) -> None:
     names = {each.name for each in files}
     wrong = [f"{name!r} leads out of the folder" for name in names if leads_out(name)]
     wrong += [f"{name!r} is a file and a folder" for name in _folders(names) & names]
+    wrong += [f"{name!r} is needed to copy another file" for name in _traces(names) & names]
     if wrong:
         raise InvalidError(
             sorted(wrong)[:5], hint="leave such files out with --ignore, or give them other names"
@@ -86,6 +89,12 @@ def check_names(files: tuple[Selected, ...]) -> None:
 def leads_out(name: str) -> bool:
     """Whether a name is none of a file below a folder."""
     return "\0" in name or any(word in {"", ".", ".."} for word in name.split("/"))
+
+
+def _traces(names: set[str]) -> set[str]:
+    """What stands beside files while they are copied."""
+    paths = [Path(name) for name in names if name]
+    return {str(trace(path)) for path in paths for trace in (partial_path, journal_path)}
 
 
 def _folders(names: set[str]) -> set[str]:

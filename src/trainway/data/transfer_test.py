@@ -5,7 +5,7 @@ import pytest
 
 from trainway.data.disk import DiskError
 from trainway.data.journal import journal_path, partial_path
-from trainway.data.store import ChangedError
+from trainway.data.store import ChangedError, Entry
 from trainway.data.transfer import Options, Outcome, Wanted, fetch
 from trainway.data.transfer_testing import MemoryStore
 from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UnreadableError
@@ -234,6 +234,30 @@ def test_what_the_disk_cannot_hold_is_refused_before_it_is_fetched(
     with pytest.raises(DiskError, match="has room for"):
         fetch([Wanted(store, huge, "s3://b/a", tmp_path / "a")], Options(part_size=1 << 40))
     assert store.reads == []
+
+
+def test_what_an_attempt_left_does_not_count_as_room_that_is_missing(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = partial_path(tmp_path / "a")
+    left.write_bytes(b"x" * (1 << 20))
+    seen: list[int] = []
+
+    def look(_folder: Path, _size: int) -> None:
+        seen.append(left.stat().st_blocks)
+
+    monkeypatch.setattr("trainway.data.download.require_room", look)
+    fetched(store, tmp_path)
+    assert seen == [0]
+
+
+@pytest.mark.parametrize("size", [10**18, 10**30])
+def test_a_size_that_nothing_has_takes_no_memory_and_leaves_no_trace(
+    store: MemoryStore, tmp_path: Path, size: int
+) -> None:
+    with pytest.raises(DiskError, match="has room for"):
+        fetch([Wanted(store, Entry("a", size, "1"), "s3://b/a", tmp_path / "a")])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_partial_file_that_is_a_link_is_not_written_through(

@@ -6,7 +6,9 @@ without what stands behind its question mark.
 """
 
 import http.client
+import ipaddress
 import re
+import socket
 import time
 import urllib.error
 import urllib.parse
@@ -33,7 +35,11 @@ _PAUSES_S: Final = (0.5, 1.0, 2.0)
 _PASSING: Final = {408, 425, 429, 500, 502, 503, 504}
 _READ_THROUGH: Final = 64 << 20
 """So much of a file is read from its beginning where a server gives no parts of files."""
-_TOTAL: Final = re.compile(r"bytes (?:\d+-\d+|\*)/(\d+)")
+_TOTAL: Final = re.compile(r"bytes (?:\d+-\d+|\*)/(\d{1,18})")
+_LENGTH: Final = re.compile(r"[0-9]{1,18}")
+_WEB: Final = ("https", "http")
+_METADATA: Final = ipaddress.ip_network("fd00:ec2::/32")
+"""Where AWS has it for IPv6; all others are addresses of the link."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +67,28 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         before, after = urllib.parse.urlsplit(req.full_url), urllib.parse.urlsplit(newurl)
         if before.scheme == "https" and after.scheme != "https":
             raise UnavailableError(f"{before.hostname} leads to a place that is not encrypted")
+        if after.scheme not in _WEB:
+            raise UnavailableError(f"{before.hostname} leads to a place that is not of the web")
+        if after.scheme == "http" and before.netloc != after.netloc and _is_own(newurl):
+            raise UnavailableError(
+                f"{before.hostname} leads to an address that is for this machine alone"
+            )
         made = super().redirect_request(req, fp, code, msg, headers, newurl)
         if made is not None and (before.scheme, before.netloc) != (after.scheme, after.netloc):
             made.remove_header("Authorization")
         return made
+
+
+def _is_own(url: str) -> bool:
+    """Whether a cloud tells its machines their credentials there."""
+    try:
+        host = urllib.request.Request(url).host  # noqa: S310 - http, and as it would be asked
+        address = urllib.parse.urlsplit(f"//{host}")
+        found = socket.getaddrinfo(address.hostname, address.port or 80, type=socket.SOCK_STREAM)
+        places = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found]
+    except (OSError, ValueError):
+        return False  # whoever asks for it will say what is wrong
+    return any(each.is_link_local or each in _METADATA for each in places)
 
 
 _OPENER: Final = urllib.request.build_opener(_Redirects)
@@ -108,7 +132,7 @@ def _ask(asked: urllib.request.Request, limit: int) -> Answer:
 def _body(found: Any, limit: int) -> bytes:
     body: bytes = found.read(limit)
     length = found.headers.get("Content-Length", "")
-    if length.isdecimal() and len(body) < min(limit, int(length)):
+    if _LENGTH.fullmatch(length) and len(body) < min(limit, int(length)):
         raise http.client.IncompleteRead(body)
     return body
 
@@ -167,7 +191,7 @@ class WebFiles:
 
     def _length(self, key: str, answer: Answer) -> int:
         length = answer.headers.get("Content-Length", "")
-        if not length.isdecimal():
+        if not _LENGTH.fullmatch(length):
             raise UnreadableError(f"{self._location.of(key)}: its server does not tell its length")
         return int(length)
 

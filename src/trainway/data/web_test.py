@@ -10,7 +10,7 @@ from trainway.data.selection import select
 from trainway.data.transfer import Options, Wanted, fetch
 from trainway.data.uri import parse
 from trainway.data.web import WebFiles
-from trainway.errors import ForbiddenError, NotFoundError, UnavailableError
+from trainway.errors import ForbiddenError, NotFoundError, UnavailableError, UnreadableError
 
 CONTENT = bytes(range(256)) * 10
 
@@ -27,6 +27,10 @@ class Site(BaseHTTPRequestHandler):
             self._part() if not is_failing else self._say(503)
         elif self.path == "/plain":
             self._say(200, CONTENT)
+        elif self.path.startswith("/to/"):
+            self._lead(self.path.removeprefix("/to/"))
+        elif self.path == "/long":
+            self._tell("9" * 5000)
         else:
             self._say(403 if self.path == "/secret" else 404)
 
@@ -43,6 +47,16 @@ class Site(BaseHTTPRequestHandler):
             self.send_header("Content-Range", content_range)
         self.end_headers()
         self.wfile.write(body)
+
+    def _lead(self, place: str) -> None:
+        self.send_response(302)
+        self.send_header("Location", place)
+        self.end_headers()
+
+    def _tell(self, length: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", length)
+        self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its signature
         pass
@@ -83,6 +97,26 @@ def test_what_stands_behind_the_question_mark_is_sent_and_not_told(root: str) ->
     with pytest.raises(ForbiddenError) as raised:
         opened(root, "https://host/secret").stat("secret")
     assert "SECRET" not in raised.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("ftp://127.0.0.1:9/x", "leads to a place that is not of the web"),
+        ("http://169.254.169.254/latest/meta-data/", "is for this machine alone"),
+        ("http://[fd00:ec2::254]/latest/meta-data/", "is for this machine alone"),
+        ("http://2852039166/latest/meta-data/", "is for this machine alone"),
+        ("file:///etc/passwd", "its server answered 302"),
+    ],
+)
+def test_a_server_leads_nowhere_but_to_others_of_the_web(root: str, place: str, said: str) -> None:
+    with pytest.raises(UnavailableError, match=said):
+        opened(root, "https://host/x").stat(f"to/{place}")
+
+
+def test_a_length_that_no_file_has_is_one_error(root: str) -> None:
+    with pytest.raises(UnreadableError, match="does not tell its length"):
+        opened(root, "https://host/long").stat("long")
 
 
 def test_what_is_not_there_is_told(root: str) -> None:

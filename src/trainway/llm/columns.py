@@ -44,6 +44,8 @@ _OPTIONAL: Final = {
     Form.PREFERENCE: ("prompt",),
 }
 _ALIASES: Final = {"conversations": "messages", "response": "output"}
+_SHOWN: Final = 60
+"""So much of a wrong value is repeated."""
 _ROLES: Final = {"human": "user", "gpt": "assistant", "bot": "assistant"}
 
 
@@ -114,10 +116,22 @@ def converted(row: Row, layout: Layout, *, has_template: bool) -> dict[str, Any]
     parts = {part: row[column] for part, column in layout.sources.items()}
     if layout.form is Form.INSTRUCTION:
         return _instruction(parts, has_template=has_template)
+    if layout.form is Form.TEXT and not isinstance(parts["text"], str):
+        raise _odd(layout, "text", parts["text"], "it must be a text")
     if layout.form is Form.MESSAGES:
-        messages = [_message(each) for each in parts.pop("messages")]
+        said = parts.pop("messages")
+        if not isinstance(said, list) or not all(isinstance(each, Mapping) for each in said):
+            raise _odd(layout, "messages", said, "it must be a list of messages with role, content")
+        messages = [_message(each) for each in said]
         return {"messages": messages, **{key: value for key, value in parts.items() if value}}
     return parts
+
+
+def _odd(layout: Layout, part: str, value: Any, hint: str) -> UsageError:
+    """What to say of a row that is not what its column says."""
+    column, shown = layout.sources[part], repr(value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    return UsageError(f"dataset: a row has {shown} as {column}", field="dataset", hint=hint)
 
 
 def _is_conversation(value: Any) -> bool:

@@ -92,3 +92,23 @@ def test_a_row_must_have_what_its_form_needs() -> None:
     assert is_whole({"instruction": "a", "answer": "", "input": None}, layout)
     assert not is_whole({"instruction": "a", "answer": None, "input": "b"}, layout)
     assert not is_whole({"messages": None}, layout_of(["messages"], Task.SFT, {}))
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"messages": "hello"}, "a row has 'hello' as messages"),
+        ({"messages": [1, 2]}, r"a row has \[1, 2\] as messages"),
+        ({"text": ["a", "b"]}, r"a row has \['a', 'b'\] as text"),
+        ({"text": "x" * 500}, ""),
+        ({"text": {"x": "y" * 500}}, r"y\.\.\. as text"),
+    ],
+)
+def test_rows_that_are_not_what_their_column_says_are_shown(row: dict[str, Any], said: str) -> None:
+    layout = layout_of(list(row), Task.SFT, {})
+    if not said:
+        assert converted(row, layout, has_template=True) == row
+        return
+    with pytest.raises(UsageError, match=said) as raised:
+        converted(row, layout, has_template=True)
+    assert len(raised.value.message) < 120

@@ -42,6 +42,22 @@ _POSITIVE: Final = (
     "lora_rank", "lora_alpha", "logging_steps", "save_steps", "keep_checkpoints", "beta",
     "memory_gib",
 )  # fmt: skip
+_ELSEWHERE: Final = {
+    "lr": "learning_rate", "num_epochs": "epochs", "num_train_epochs": "epochs",
+    "steps": "max_steps", "per_device_train_batch_size": "micro_batch",
+    "train_batch_size": "batch_size", "gradient_checkpointing": "checkpointing",
+    "max_seq_length": "max_length", "max_seq_len": "max_length", "seq_len": "max_length",
+    "attn_implementation": "attention", "lr_scheduler_type": "scheduler",
+    "lr_scheduler": "scheduler", "warmup_ratio": "warmup", "torch_compile": "compile",
+    "use_liger_kernel": "liger", "save_total_limit": "keep_checkpoints", "bf16": "dtype",
+    "target_modules": "lora_targets", "lora_target_modules": "lora_targets", "lora_r": "lora_rank",
+    "rank": "lora_rank", "alpha": "lora_alpha", "dropout": "lora_dropout", "torch_dtype": "dtype",
+    "precision": "dtype", "output_dir": "output", "dataset_split": "split",
+    "model_name_or_path": "model", "dataset_name": "dataset", "eval_split": "split",
+}  # fmt: skip
+"""What TRL and others call them."""
+_SEEDS: Final = 1 << 32
+"""What numpy takes."""
 _FRACTIONS: Final = ("warmup", "lora_dropout")
 
 
@@ -158,6 +174,10 @@ def _checked(name: str, kind: str, value: Any) -> Any:
         raise _wrong(name, f"it is {value!r}", f"use one of {', '.join(_CHOICES[name])}")
     if name in _POSITIVE and value <= 0:
         raise _wrong(name, f"it is {value}", "it must be more than 0")
+    if name == "seed" and not 0 <= value < _SEEDS:
+        raise _wrong(name, f"it is {value}", f"it must be from 0 to {_SEEDS - 1}")
+    if name == "weight_decay" and value < 0:
+        raise _wrong(name, f"it is {value}", "it must be 0 or more")
     if name in _FRACTIONS and not 0 <= value < 1:
         raise _wrong(name, f"it is {value}", "it must be from 0 to less than 1")
     return value
@@ -212,8 +232,15 @@ def _wrong(name: str, what: str, hint: str) -> UsageError:
     return UsageError(f"{name}: {what}", field=name, hint=hint)
 
 
-def _similar(name: str) -> str:
+def meant(name: str) -> str:
+    """The setting that a name stands for, here or elsewhere, or that it is a slip of; or none."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for slips
 
-    alike = get_close_matches(name, setting_names(), 1)
-    return f"did you mean {alike[0]}?" if alike else f"there are {', '.join(setting_names())}"
+    word = name.lower().replace("-", "_")
+    alike = get_close_matches(word, setting_names(), 1)
+    return _ELSEWHERE.get(word) or (alike[0] if alike else "")
+
+
+def _similar(name: str) -> str:
+    found = meant(name)
+    return f"did you mean {found}?" if found else f"there are {', '.join(setting_names())}"

@@ -1,6 +1,7 @@
 """The data of a fine-tune: files of a folder, a dataset that was saved, or one of the hub."""
 
 import os
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,8 @@ READERS: Final = {
 }
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
 _NUMBERS: Final = ("int", "uint", "float", "bool")
+_UNREADABLE: Final = (OSError, ValueError, EOFError, RecursionError, zlib.error)
+"""What readers raise of files that are damaged, or not what their names say."""
 _SPLIT_ENDS: Final = "-_./0123456789"
 
 
@@ -135,7 +138,7 @@ def _read(config: Configuration) -> Any:
             return saved[config.split]
         reader, files = files_of(place, config.split)
         return datasets.load_dataset(reader, data_files=filled(place, files), split="train")
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+    except (*_UNREADABLE, datasets.exceptions.DatasetsError) as error:
         reason = str(error.__cause__ or error).splitlines()
         raise UnreadableError(
             f"dataset: {config.dataset} cannot be read: {reason[0] if reason else error!r}"

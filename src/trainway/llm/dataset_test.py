@@ -1,9 +1,13 @@
+import sys
+import types
+import zlib
 from pathlib import Path
 
 import pytest
 
-from trainway.errors import UsageError
-from trainway.llm.dataset import files_of, filled
+from trainway.errors import UnreadableError, UsageError
+from trainway.llm.configuration import Task, configured
+from trainway.llm.dataset import files_of, filled, loaded
 
 
 def _made(folder: Path, *names: str) -> Path:
@@ -46,3 +50,24 @@ def test_empty_files_are_left_out_and_nothing_else_is_refused(tmp_path: Path) ->
     (tmp_path / "a.jsonl").write_text("")
     with pytest.raises(UsageError, match=f"^dataset: {tmp_path} is empty$"):
         filled(tmp_path, files)
+
+
+@pytest.mark.parametrize("error", [RecursionError("too deep"), zlib.error("-3"), EOFError()])
+def test_what_readers_raise_of_damaged_files_is_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_values: object, **_named: object) -> None:
+        raise error
+
+    library = types.ModuleType("datasets")
+    for name, value in {
+        "load_dataset": fail,
+        "disable_progress_bars": lambda: None,
+        "exceptions": types.SimpleNamespace(DatasetsError=ArithmeticError),
+    }.items():
+        setattr(library, name, value)
+    monkeypatch.setitem(sys.modules, "datasets", library)
+    (tmp_path / "a.jsonl").write_text("{}")
+    config = configured({}, ["model=/m", f"dataset={tmp_path}"], "words")
+    with pytest.raises(UnreadableError, match="cannot be read"):
+        loaded(config, Task.SFT, None)

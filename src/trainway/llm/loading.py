@@ -3,9 +3,28 @@
 from typing import Any
 
 from trainway.errors import UnreadableError
-from trainway.llm import packed_attention
+from trainway.llm import packed_attention, spread_loading
 from trainway.llm.choices import VARLEN, Choices
 from trainway.llm.configuration import Configuration, Method
+
+
+def is_read_once(config: Configuration, choices: Choices) -> bool:
+    """Whether the first process alone reads the weights, and hands each of the others its part."""
+    is_spread = choices.parallel == "fsdp"
+    return is_spread and spread_loading.is_read_once(config, _settings(choices))
+
+
+def load_spread_model(config: Configuration, choices: Choices) -> Any:
+    """The model, with its weights only in the first process."""
+    from accelerate import PartialState  # noqa: PLC0415 - slow
+
+    is_first = PartialState().is_main_process
+    if is_first:
+        model = load_model(config, choices)
+    else:
+        model = spread_loading.without_weights(config, _settings(choices))
+    spread_loading.make_alike(model)
+    return model
 
 
 def load_model(config: Configuration, choices: Choices) -> Any:
@@ -14,12 +33,7 @@ def load_model(config: Configuration, choices: Choices) -> Any:
     from accelerate import PartialState  # noqa: PLC0415 - as above
     from transformers import AutoConfig, AutoModelForCausalLM  # noqa: PLC0415 - as above
 
-    settings: dict[str, Any] = {
-        "dtype": getattr(torch, choices.dtype),
-        "attn_implementation": choices.attention,
-    }
-    if choices.attention == VARLEN:
-        settings["attn_implementation"] = packed_attention.register()
+    settings = _settings(choices)
     device = PartialState().device
     if config.weights == "random":
         with device if choices.parallel != "fsdp" else torch.device("cpu"):
@@ -43,6 +57,16 @@ def load_model(config: Configuration, choices: Choices) -> Any:
         raise UnreadableError(
             f"model: {config.model} cannot be loaded: {first_line(error)}"
         ) from error
+
+
+def _settings(choices: Choices) -> dict[str, Any]:
+    import torch  # noqa: PLC0415 - slow
+
+    attention = choices.attention
+    return {
+        "dtype": getattr(torch, choices.dtype),
+        "attn_implementation": packed_attention.register() if attention == VARLEN else attention,
+    }
 
 
 def base_model(config: Configuration, choices: Choices) -> Any:

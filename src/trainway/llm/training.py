@@ -15,7 +15,7 @@ from trainway.llm import checkpoints, dataset, memory, packed_attention
 from trainway.llm.choices import VARLEN, Choices, Machine, arguments, choose, summary
 from trainway.llm.configuration import Configuration, Method, Task
 from trainway.llm.installation import NEEDED, check_installed
-from trainway.llm.loading import first_line, load_model
+from trainway.llm.loading import first_line, is_read_once, load_model, load_spread_model
 from trainway.llm.model_card import Outcome
 from trainway.llm.progress import callback
 from trainway.llm.saving import RESULT, save
@@ -139,13 +139,13 @@ def _trainer(
     folder.mkdir(parents=True, exist_ok=True)
     kind = SFTConfig if task is Task.SFT else DPOConfig
     is_shared = _is_shared(PartialState(), folder)
-    args = kind(
-        output_dir=str(folder),
-        save_on_each_node=not is_shared,
-        **arguments(task, config, choices, machine),
-    )
+    asked, load = arguments(task, config, choices, machine), load_model
+    if is_read_once(config, choices):
+        asked["fsdp_config"]["cpu_ram_efficient_loading"] = True
+        load = load_spread_model
+    args = kind(output_dir=str(folder), save_on_each_node=not is_shared, **asked)
     given: dict[str, Any] = {
-        "model": load_model(config, choices),
+        "model": load(config, choices),
         "args": args,
         "train_dataset": rows,
         "processing_class": tokenizer,
@@ -154,7 +154,7 @@ def _trainer(
     }
     if task is Task.DPO and config.method == Method.FULL.value:
         transformers.set_seed(config.seed)
-        given["ref_model"] = load_model(config, choices)
+        given["ref_model"] = load_model(config, choices)  # TRL hands out nothing of this one
     trainer = (SFTTrainer if task is Task.SFT else DPOTrainer)(**given)
     trainer.remove_callback(transformers.PrinterCallback)
     return trainer

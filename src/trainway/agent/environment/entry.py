@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+from trainway.agent.environment.failure import EnvironmentFailedError
 from trainway.agent.environment.make import UNUSED_DAYS, run, size_limit
 from trainway.agent.environment.shelf import Shelf, folder_of
 
@@ -29,7 +30,11 @@ def main(arguments: Sequence[str]) -> int:
         _say([_told(shelf, entry) for entry in shelf.entries()])
         return 0
     if action == "prune" and rest in ([], ["--all"]):
-        limit, days = (-1, 0.0) if rest else (size_limit(os.environ), UNUSED_DAYS)
+        try:
+            limit, days = (-1, 0.0) if rest else (size_limit(os.environ), UNUSED_DAYS)
+        except EnvironmentFailedError as error:
+            os.write(2, f"{error}\n".encode())
+            return EXIT_USAGE
         _say([_told(shelf, entry) for entry in shelf.prune(limit, days)])
         return 0
     os.write(2, USAGE.encode() + b"\n")

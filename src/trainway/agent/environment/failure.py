@@ -40,7 +40,10 @@ def os_complaint(error: OSError, folder: str) -> str:
     """Why a file of an environment could not be made."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return full_disk(folder)
-    return f"{error.strerror}: {error.filename}"
+    complaint = f"{error.strerror}: {error.filename}"
+    if str(error.filename or "").startswith(folder):
+        complaint += "; let TRAINWAY_ENVIRONMENTS name a folder that can be written"
+    return complaint
 
 
 def complaint(lines: Sequence[str]) -> str:

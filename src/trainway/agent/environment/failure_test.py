@@ -1,8 +1,9 @@
+import errno
 from dataclasses import dataclass
 
 import pytest
 
-from trainway.agent.environment.failure import LONGEST, complaint
+from trainway.agent.environment.failure import LONGEST, complaint, os_complaint
 
 
 @dataclass(frozen=True)
@@ -51,3 +52,12 @@ def test_what_went_wrong_is_one_or_two_lines(case: Case) -> None:
 
 def test_a_long_complaint_is_cut() -> None:
     assert len(complaint([f"error: {'word ' * 500}"])) <= LONGEST
+
+
+def test_a_folder_that_cannot_be_written_has_another_variable() -> None:
+    error = OSError(errno.EROFS, "Read-only file system", "/environments/locks/x")
+    said = os_complaint(error, "/environments")
+    assert said.endswith("/locks/x; let TRAINWAY_ENVIRONMENTS name a folder that can be written")
+    assert os_complaint(OSError(errno.ENOENT, "No such file", "/req"), "/environments") == (
+        "No such file: /req"
+    )

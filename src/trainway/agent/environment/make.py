@@ -55,6 +55,7 @@ def run(requirements: str, result: str, environ: Mapping[str, str]) -> int:
 
 def made(requirements: Requirements, file: str, environ: Mapping[str, str]) -> Json:
     """The environment, as the agent is told of it."""
+    limit = size_limit(environ)
     python = base_python.find(requirements, environ)
     if python.has_all:
         message = f"{requirements.summary()}: installed already, with Python {python.full}"
@@ -73,7 +74,7 @@ def made(requirements: Requirements, file: str, environ: Mapping[str, str]) -> J
         started = time.monotonic()
         tool = _make(shelf, key, requirements, file, python, environ, lock)
         took = time.monotonic() - started
-    shelf.prune(size_limit(environ), UNUSED_DAYS)
+    shelf.prune(limit, UNUSED_DAYS)
     return {**told, "message": f"made the environment {key} with {tool} in {took:.1f} s"}
 
 
@@ -112,12 +113,20 @@ def _make(
 
 def size_limit(environ: Mapping[str, str]) -> int:
     """How many bytes all environments may have together; beyond it the oldest go."""
-    text = (environ.get(SIZE_VARIABLE) or "").strip().rstrip("Bb")
+    given = (environ.get(SIZE_VARIABLE) or "").strip()
+    if not given:
+        return DEFAULT_SIZE
+    text = given.rstrip("Bb")
     unit = _UNITS.get(text[-1:].upper() if text[-1:] != "k" else "k", 1)
     try:
-        return int(float(text[:-1] if unit > 1 else text) * unit)
-    except ValueError:
-        return DEFAULT_SIZE
+        size = int(float(text[:-1] if unit > 1 else text) * unit)
+    except (ValueError, OverflowError):
+        size = -1
+    if size < 0:
+        raise EnvironmentFailedError(
+            f"{SIZE_VARIABLE}: {given!r} is not a size; write 500MB, 50GB or 1TB"
+        )
+    return size
 
 
 def _version(path: str) -> str:

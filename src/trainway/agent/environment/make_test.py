@@ -10,6 +10,7 @@ import pytest
 from trainway.agent.base import linux
 from trainway.agent.environment import entry, overlay
 from trainway.agent.environment.base_python import BasePython
+from trainway.agent.environment.failure import EnvironmentFailedError
 from trainway.agent.environment.installer import find_uv
 from trainway.agent.environment.make import DEFAULT_SIZE, run, size_limit
 from trainway.agent.environment.shelf import Shelf, folder_of
@@ -180,11 +181,22 @@ def test_they_are_listed_and_pruned(
         ("500MB", 5 * 10**8),
         ("2TB", 2 * 10**12),
         ("1000", 1000),
-        ("x", DEFAULT_SIZE),
+        ("0", 0),
     ],
 )
 def test_the_limit(text: str, size: int) -> None:
     assert size_limit({"TRAINWAY_ENVIRONMENTS_SIZE": text}) == size
+
+
+@pytest.mark.parametrize("text", ["x", "50Gi", "-1", "inf", "nan", "1e400TB"])
+def test_a_limit_that_is_no_size_is_told(
+    text: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TRAINWAY_ENVIRONMENTS_SIZE", text)
+    with pytest.raises(EnvironmentFailedError, match="is not a size; write 500MB"):
+        size_limit(os.environ)
+    assert entry.main(["prune"]) == 2
+    assert f"TRAINWAY_ENVIRONMENTS_SIZE: '{text}' is not a size" in capfd.readouterr().err
 
 
 def test_which_uv(tmp_path: Path) -> None:

@@ -139,7 +139,9 @@ def _problems(mount: FileMount) -> Iterator[str]:
     if not source and not name:
         yield "give a name or a source"
     if isinstance(source, str) and is_uri(source):
-        scheme = _uri(source).partition("://")[0]
+        scheme, _, rest = _uri(source).partition("://")
+        if not {"", ".", ".."}.isdisjoint(rest.removesuffix("/").split("/")):
+            yield f'source: {source}: a name in it is empty, "." or ".."'
         if scheme not in _READABLE:
             yield f"{scheme}:// is not supported yet; there are {_known()}"
         if name:

@@ -65,6 +65,8 @@ CASES = [
             flags={"transfers": "8", "vfs-write-back": "5s"},
         ),
     ),
+    Case("a way out", "s3://b/../x", problem="source: s3://b/../x: a name in it is empty"),
+    Case("no bucket", {"source": "s3:///x"}, problem="source: s3:///x: a name in it is empty"),
     Case("a store that we cannot read", "cos://us/b", problem="cos:// is not supported yet; there"),
     Case("a store to make", {"name": "abc", "store": "OCI"}, problem="store: OCI is not supported"),
     Case("neither name nor source", {"mode": "MOUNT"}, problem="give a name or a source"),

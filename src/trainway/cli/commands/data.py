@@ -46,7 +46,7 @@ def _pattern_options(command: Command) -> Command:
         " times.",
     )  # fmt: skip
     ignore = click.option(
-        "--ignore", metavar="PATTERN", multiple=True,
+        "--ignore", "--exclude", "ignore", metavar="PATTERN", multiple=True,
         help="No files whose names match. May be given several times.",
     )  # fmt: skip
     return include(ignore(command))
@@ -115,7 +115,9 @@ def ls(
     if output == "json":
         echo(to_json([_json(row) for row in found]))
     elif output == "name":
-        echo("".join(f"{row.name}\n" for row in found))
+        click.echo(
+            b"".join(f"{row.name}\n".encode(errors="surrogateescape") for row in found), nl=False
+        )
     else:
         cells = [
             (in_words(row.size), _time(row.modified) or "-", _shown(row.name)) for row in found
@@ -176,7 +178,7 @@ def _selected(uri: str, include: tuple[str, ...], ignore: tuple[str, ...]) -> An
 
 def _json(row: Any) -> dict[str, Any]:
     return {
-        "name": row.name,
+        "name": row.name.encode(errors="surrogateescape").decode(errors="replace"),
         "bytes": row.size,
         "files": row.files,
         "modified": _time(row.modified),

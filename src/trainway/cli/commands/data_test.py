@@ -1,6 +1,7 @@
 """`trainway data` on files of this machine and a pretended hub; buckets are in test/e2e."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,3 +113,16 @@ def test_a_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "a\x1b[31mb").touch()
 
     assert "a?[31mb" in invoke("ls", str(tmp_path)).output
+
+
+def test_names_that_are_no_text_are_listed_as_they_are(tmp_path: Path) -> None:
+    """On a disk a name is bytes; scripts get these, and people and JSON something readable."""
+    (tmp_path / os.fsdecode(b"a\xff")).touch()
+    assert invoke("ls", str(tmp_path), "-o", "name").stdout_bytes == b"a\xff\n"
+    (row,) = json.loads(invoke("ls", str(tmp_path), "-o", "json").output)
+    assert row["name"] == "a\N{REPLACEMENT CHARACTER}"
+    assert "a?" in invoke("ls", str(tmp_path)).output
+
+
+def test_exclude_is_another_word_for_ignore(hub: PretendedHub) -> None:
+    assert invoke("ls", f"hf://{NAME}", "--exclude", "d/", "-o", "name").output == "config.json\n"

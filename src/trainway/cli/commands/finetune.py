@@ -34,7 +34,30 @@ Exit status: 0 the job succeeded, 4 it failed, 1 an error, 2 wrong usage, 3 some
 """
 
 
-@click.command("finetune", help=_HELP)
+class _FineTune(click.Command):
+    """Tells those who write a setting as an option how it is written."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Split the words of the command line."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise _no_option(error) or error from None
+
+
+def _no_option(error: click.NoSuchOption) -> UsageError | None:
+    from trainway.llm.configuration import meant  # noqa: PLC0415 - only for a mistake
+
+    setting = meant(error.option_name.lstrip("-"))
+    if not setting:
+        return None
+    hint = f"it is a setting: write {setting}=VALUE behind MODEL and DATASET"
+    if setting in ("model", "dataset"):
+        hint = "write MODEL and DATASET alone, in this order"
+    return UsageError(f"there is no option {error.option_name}", hint=hint)
+
+
+@click.command("finetune", cls=_FineTune, help=_HELP)
 @click.argument("model", shell_complete=complete_files)
 @click.argument("dataset", shell_complete=complete_files)
 @click.argument("settings", nargs=-1, metavar="[NAME=VALUE]...")
@@ -88,7 +111,8 @@ def command(model: str, dataset: str, settings: tuple[str, ...], **options: Any)
         given["method"] = options["method"]
     for name in ("model", "dataset", "output"):
         if name in given or any(word.startswith(f"{name}=") for word in settings):
-            raise UsageError(f"{name} is given twice", hint=f"leave {name} out of the settings")
+            instead = "write --output URI" if name == "output" else f"write {name.upper()} alone"
+            raise UsageError(f"{name}: it is no setting of this command", hint=instead)
     places = {"model": model, "dataset": dataset}
     checked = configured({**given, **places}, settings, options["config"] or "settings")
     named = {*given, *(word.partition("=")[0].partition(".")[0] for word in settings)}

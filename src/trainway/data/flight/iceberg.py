@@ -57,7 +57,7 @@ class IcebergTable:
         try:
             for batch in scan.to_record_batches([task]):
                 yield pa.RecordBatch.from_arrays(batch.columns, names=wanted.names).cast(wanted)
-        except (pa.ArrowException, ValueError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise UnreadableError(f"{file.uri} cannot be read: {_first_line(error)}") from None
 
     def _planned(self) -> dict[str, FileScanTask]:

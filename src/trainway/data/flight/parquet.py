@@ -55,6 +55,8 @@ class ParquetFiles:
         try:
             for batch in found.iter_batches(size, columns=names):
                 yield batch.select(names).cast(self._schema)
+        except OSError as error:  # Arrow says so of bytes that make no sense
+            raise UnreadableError(f"{file.uri} is damaged: {_first_line(error)}") from None
         except (pa.ArrowException, KeyError) as error:
             raise UnreadableError(
                 f"{file.uri} cannot be read as the other files of the table: {error}",
@@ -76,5 +78,9 @@ def _parquet(uri: str, file: Any) -> Any:
 
     try:
         return pq.ParquetFile(file, memory_map=isinstance(file, str))
-    except pa.ArrowException as error:
-        raise UnreadableError(f"{uri} is no Parquet file: {error}") from None
+    except (pa.ArrowException, OSError) as error:
+        raise UnreadableError(f"{uri} is no Parquet file: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

@@ -118,6 +118,9 @@ def test_wrong_questions_are_told(table: Path, tmp_path: Path, path: list[str], 
             list(client.do_action("format"))
         with pytest.raises(pa.ArrowInvalid, match="this is no report"):
             list(client.do_action(flight.Action(wire.JOIN, b"[1]")))
+        endless = b'{"name": "z", "address": "", "version": "", "counts": {"0": 1e999}}'
+        with pytest.raises(pa.ArrowInvalid, match="this is no report"):
+            list(client.do_action(flight.Action(wire.JOIN, endless)))
         with pytest.raises(pa.ArrowInvalid, match="ticket"):
             client.do_get(flight.Ticket(b"\xff")).read_all()
 

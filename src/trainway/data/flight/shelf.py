@@ -124,9 +124,9 @@ class Shelf:
                 os.fsync(written.fileno())
             partial.replace(path)
         except OSError as error:
-            partial.unlink(missing_ok=True)
             raise disk_error(error, partial) from None
         finally:
+            partial.unlink(missing_ok=True)
             for trace in self._folder.glob(f"{file.name}.source"):
                 with suppress(OSError):
                     trace.unlink()

@@ -100,6 +100,19 @@ def test_a_version_replaces_the_one_before_and_nothing_else(table: Path, tmp_pat
     assert table.is_dir()
 
 
+def test_a_damaged_file_is_said_to_be_damaged_and_not_the_disk(tmp_path: Path) -> None:
+    file = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"text": [f"row {number}" * 9 for number in range(5000)]}), file)
+    content = bytearray(file.read_bytes())
+    for place in range(200, len(content) // 2, 7):
+        content[place] ^= 0x55
+    file.write_bytes(content)
+    planned = plan(str(file))
+    with pytest.raises(UnreadableError, match=r"t\.parquet is damaged: Corrupt"):
+        Shelf(tmp_path, planned).add(0, reader(planned))
+    assert not list(tmp_path.glob("trainway-table-*/*"))
+
+
 def test_a_file_with_other_columns_is_refused(table: Path, tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a"]}), table / "z.parquet")
     with pytest.raises(UnreadableError, match=r"z\.parquet cannot be read as the other files"):

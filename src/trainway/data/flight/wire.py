@@ -32,7 +32,7 @@ def load_report(body: bytes) -> Report:
             raise ValueError
         placed, final = (value[key] is True for key in ("is_placed", "is_final"))
         return Report(name, address, version, counts, placed, str(value["error"]), final)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError):
         raise UsageError("this is no report of a worker") from None
 
 
