@@ -19,8 +19,11 @@ from trainway.compiler.workload import LAUNCHER
 from trainway.jobset.model import Container, ReplicatedJob, replicated_jobs
 from trainway.json_types import Json
 
-FAIL_WHEN_STOPPED: Final[Json] = {"exec": {"command": ["sh", "-c", "kill -QUIT 1"]}}
-"""The first process of a container obeys no signal that it does not handle: most ignore this."""
+_ENDING: Final = "for attempt in 1 2 3; do kill -QUIT 1; sleep 1; done"
+"""The first process of a container obeys no signal that it does not handle: most ignore this, and
+so does an sshd that has only just started, which therefore gets it again. One that obeys ends at
+once, and its container with it."""
+FAIL_WHEN_STOPPED: Final[Json] = {"exec": {"command": ["sh", "-c", _ENDING]}}
 
 _KEY_VOLUMES: Final = (SSH_VOLUME, mpijob.SSH_VOLUME)
 _FIRST_PROCESS_IS_ANOTHERS: Final = ("hostPID", "shareProcessNamespace")
