@@ -65,11 +65,11 @@ demo: install ## train a small torch job on two nodes of this machine
 
 test: install ## run all tests that need only Python and this machine
 	@$(BIN)/python tools/dashboard.py test
-	@$(PYTEST) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "not engine"
+	@$(PYTEST) --processes $(WORKERS) -m "not engine"
 	@$(BIN)/python tools/quick_tests.py --passed
 
 test-quick: install ## run the tests of the pure packages, and those of what changed since `make test` passed
-	@$(BIN)/python tools/quick_tests.py | xargs $(PYTEST) -n auto --dist loadgroup --no-loadscope-reorder -m "not engine" -q
+	@$(BIN)/python tools/quick_tests.py | xargs $(PYTEST) --processes $(WORKERS) -m "not engine" -q
 
 test-engines: test-hosts test-cluster ## run the tests on everything real: hosts, Slurm, databases, torch, Kubernetes
 
