@@ -7,8 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # CI prints where the time goes.
 PYTEST := $(BIN)/pytest $(if $(CI),--durations=50 --durations-min=1)
-# Tests wait, for processes and for threads, more than half of their time, so there are three for each core.
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 )))
+# Tests wait, for processes and for threads, more than half of their time: eight of them keep two cores busy.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 + 4 )))
 SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
 # The dashboard is built where there is Node: tools/dashboard.py.
 DASHBOARD := src/trainway/server/dashboard/index.html
