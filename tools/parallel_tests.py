@@ -14,6 +14,7 @@ import os
 import select
 import signal
 import sys
+import time
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -29,7 +30,7 @@ import test_process
 from test_process import Ended, Finished, Interrupted, Warned
 
 PATIENCE: Final = 60.0
-"""Seconds that a process has to tear down what its test had set up, when all are to end."""
+"""Seconds that processes have to tear down what their tests had set up, when all are to end."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -235,8 +236,9 @@ def all_ended(run: Run) -> Iterator[Run]:
             with suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGINT)
         try:
+            until = time.monotonic() + PATIENCE
             for process in run.processes:
-                select.select([process.life], [], [], PATIENCE)
+                select.select([process.life], [], [], max(0.0, until - time.monotonic()))
         finally:
             for process in run.processes:
                 with suppress(ProcessLookupError):
