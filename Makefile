@@ -7,8 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # CI prints where the time goes.
 PYTEST := $(BIN)/pytest $(if $(CI),--durations=50 --durations-min=1)
-# Tests wait for processes about half of their time, so there are two workers for each core.
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
+# Tests wait, for processes and for threads, more than half of their time: eight of them keep two cores busy.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 + 4 )))
 SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
 # The dashboard is built where there is Node: tools/dashboard.py.
 DASHBOARD := src/trainway/server/dashboard/index.html
@@ -65,11 +65,11 @@ demo: install ## train a small torch job on two nodes of this machine
 
 test: install ## run all tests that need only Python and this machine
 	@$(BIN)/python tools/dashboard.py test
-	@$(PYTEST) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "not engine"
+	@$(PYTEST) --processes $(WORKERS) -m "not engine"
 	@$(BIN)/python tools/quick_tests.py --passed
 
 test-quick: install ## run the tests of the pure packages, and those of what changed since `make test` passed
-	@$(BIN)/python tools/quick_tests.py | xargs $(PYTEST) -n auto --dist loadgroup --no-loadscope-reorder -m "not engine" -q
+	@$(BIN)/python tools/quick_tests.py | xargs $(PYTEST) --processes $(WORKERS) -m "not engine" -q
 
 test-engines: test-hosts test-cluster ## run the tests on everything real: hosts, Slurm, databases, torch, Kubernetes
 

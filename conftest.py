@@ -4,12 +4,12 @@ A shell that starts something in the background lets it ignore SIGINT, as nohup 
 and everything below inherits that. Tests send both to themselves and to the processes they start,
 so they must hear them.
 
-Tests of a group (`pytest.mark.xdist_group`) run in one worker of pytest-xdist, which tells it by
-their ids: but its version 3.8 changes these where pytest 9.2 does not look any more. Tests that
-share a fixture of their module, such as a server, are a group too, or each worker would start one;
-those that need an engine take long, and say themselves what belongs together. Unit tests of a file
-are a group as well: with every result, pytest-xdist goes through all groups that a worker had, so
-that to hand out thousands takes long; and what a module makes once is made in one worker.
+Tests of a group (`pytest.mark.xdist_group`) run in one process, one after the other: `make test`
+has its own way to run several (`tools/parallel_tests.py`), and `make test-engines` pytest-xdist,
+which tells groups by the ids of tests: but its version 3.8 changes these where pytest 9.2 does not
+look any more. Tests that share a fixture of their module, such as a server, are a group too, or
+each process would start one; those that need an engine take long, and say themselves what belongs
+together. Unit tests of a file are a group as well: what a module makes once is made in one process.
 
 Property tests have few examples here and many in `make fuzz`, and no deadline of their own: a
 machine that is busy is not a defect.
@@ -18,7 +18,7 @@ machine that is busy is not a defect.
 is marked as one of these by the fixtures it uses, or by its folder. Cases marked `stress` do many
 times what another case of the same test does a few times (kills, jobs): see `make test-stress`.
 
-Tests are collected in every worker, so what that costs is kept low: the modules of tests are
+Everybody waits for tests to be collected, so what that costs is kept low: the modules of tests are
 compiled once, even where Python may write no bytecode, and the garbage collector does not look
 through what stays to the end. Plugins of pytest are named in `pyproject.toml`: pytest compiles the
 packages of those it finds itself with its own `assert`, hypothesis among them, in every process
@@ -67,6 +67,7 @@ ENGINE_FOLDERS: Final = tuple(
     Path(__file__).parent / "test" / name
     for name in ("clouds", "kubernetes", "ssh_hosts", "slurm_cluster")
 )
+pytest_plugins = ["parallel_tests"]
 LOOKED_INTO: Final = (Path(__file__).parent / "test", UNIT_TESTS / "trainway" / "engine")
 """Where `make test-hosts` looks for tests: reading all others takes each worker half a minute."""
 
@@ -112,11 +113,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+def pytest_collection_modifyitems(
+    items: list[pytest.Item], config: pytest.Config
+) -> Generator[None]:
     """Mark the tests that need an engine; give every test the id that xdist wants it to have.
 
-    With several workers, the long tests come first: at the end short ones keep all cores busy. That
-    takes `--no-loadscope-reorder`, without which the groups of many tests come first.
+    With several processes, the long tests come first: at the end short ones keep all cores busy.
+    With pytest-xdist that takes `--no-loadscope-reorder`, or the groups of many tests come first.
     """
     for item in items:
         if needs_engine(item):
@@ -126,7 +129,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
             item.add_marker(pytest.mark.xdist_group(module.replace("/", ".")))
         if is_missed(item):
             raise pytest.UsageError(f"{item.nodeid} needs an engine: make test-hosts misses it")
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if config.option.processes or "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: is_below(item.path, UNIT_TESTS))
     yield
     for item in items:

@@ -142,11 +142,10 @@ def test_of_too_many_the_oldest_is_left_and_who_has_asked_stays(
 
     async def main() -> None:
         async with listening(app(), "127.0.0.1", 0) as port:
-            asking, first, second = [
-                await asyncio.open_connection("127.0.0.1", port) for _ in range(3)
-            ]
+            asking = await asyncio.open_connection("127.0.0.1", port)
             asking[1].write(request)
             await asking[0].readuntil(b"here")
+            first, second = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
             assert await ended(first[0]) == b""
             for reader, writer in (asking, second):
                 writer.write(request)

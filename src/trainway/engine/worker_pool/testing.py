@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from trainway.backends.testing import FakeBackend, FakeJob
@@ -61,12 +62,14 @@ class PoolWorld(ClusterWorld):
         return next(iter(backend.jobs.values()))
 
     async def set_up(self, *workers: str) -> None:
-        """Let the setup of workers succeed."""
+        """Let the setup of workers succeed, of one after the other."""
         for worker in workers:
             (await self.setup(worker)).end()
-        await self.until_cluster(
-            lambda: all(self.states().get(each) == "READY" for each in workers)
-        )
+            await self.until_cluster(partial(self.is_ready, worker))
+
+    def is_ready(self, worker: str) -> bool:
+        """Whether a worker can have jobs."""
+        return self.states().get(worker) == "READY"
 
     async def job(self, name: str = "job", **options: Any) -> str:
         """The id of a job that is submitted to the pool."""
