@@ -9,7 +9,6 @@ from gate import Gate
 from playwright.sync_api import ViewportSize, expect
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("dashboard")]
-PHONE = ViewportSize(width=320, height=640)
 PRICES = "prices: {local: {node: 3600}}\n"
 
 
@@ -44,7 +43,7 @@ def test_what_a_job_costs_and_what_it_may_cost(dashboard: Dashboard, gate: Gate)
 
 
 def test_prices_are_found_by_name_and_number(dashboard: Dashboard) -> None:
-    page = dashboard.window(viewport=PHONE).open("/prices")
+    page = dashboard.window(viewport=ViewportSize(width=320, height=640)).open("/prices")
     page.get_by_label("Name of the GPU").fill("h100")
     expect(page.get_by_role("button", name="A10G")).to_have_count(0)
     page.get_by_role("button", name="H100", exact=True).click()
@@ -57,20 +56,3 @@ def test_prices_are_found_by_name_and_number(dashboard: Dashboard) -> None:
     expect(page.get_by_text("Nobody offers that")).to_be_visible()
     page.get_by_role("button", name="All GPUs").click()
     expect(page.get_by_role("region", name="GPUs")).to_be_visible()
-
-
-def test_the_page_of_a_run_says_which_it_is_and_why_it_was_ended(dashboard: Dashboard) -> None:
-    settings = Path(dashboard.trainway.home, "config.yaml")
-    before = settings.read_text() if settings.exists() else ""
-    settings.write_text(before + PRICES.replace("3600", "36000"))
-    try:
-        words = ("--name", "spent", "--max-cost", "1", "--grid", "LR=0.1,0.2")
-        dashboard.trainway.run("run", *words, "--", "sleep", "600", code=4)
-        run = dashboard.trainway.json("runs", "list")["items"][0]["metadata"]["id"]
-        page = dashboard.window(viewport=PHONE).open(f"/jobs?run={run}")
-        expect(page.get_by_role("heading", level=2, name="Run spent")).to_be_visible()
-        expect(page.get_by_text("The run was ended by its limit of costs")).to_be_visible()
-        expect(page.get_by_text(re.compile(r"^\$\S+ of at most \$1\.00$"))).to_be_visible()
-        expect(page.get_by_text("trainway runs rerun spent")).to_be_visible()
-    finally:
-        settings.write_text(before)
