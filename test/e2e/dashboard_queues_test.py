@@ -39,6 +39,10 @@ def test_a_queue_is_watched_paused_drained_and_deleted(
     expect(waiting.get_by_role("row").nth(1)).to_contain_text(re.compile("quota|jobs"))
     expect(page.get_by_text("research", exact=True)).to_be_visible()
 
+    waiting.get_by_role("link", name="second").click()
+    page.get_by_role("tab", name="Resources and queue").click()
+    page.get_by_role("link", name="team", exact=True).click()
+
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".tw-heading").get_by_text("Paused")).to_be_visible()
     first.let_go()

@@ -19,7 +19,9 @@ export function Hint({ text }: { text: string }) {
   );
 }
 
-/** The first part of a sentence begins with a capital letter. */
+const COMMAND = /^trainway\b/;
+
+/** The first part of a sentence begins with a capital letter, but for a command, which would be another one then. */
 function begun(part: string, index: number): string {
-  return index === 0 ? part.charAt(0).toUpperCase() + part.slice(1) : part;
+  return index === 0 && !COMMAND.test(part) ? part.charAt(0).toUpperCase() + part.slice(1) : part;
 }

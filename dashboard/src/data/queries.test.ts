@@ -1,4 +1,4 @@
-import { QueryObserver } from "@tanstack/react-query";
+import { notifyManager, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ApiError } from "./errors";
 import { queryClient } from "./queries";
@@ -50,4 +50,26 @@ it("keeps nothing for long that nobody looks at", async () => {
   await vi.advanceTimersByTimeAsync(HOUR);
   expect(queryClient.getQueryCache().getAll()).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it("goes on to show what failed while that is read again", async () => {
+  const seen: string[] = [];
+  let left = 2;
+  const queryFn = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    if (left-- > 0) throw new ApiError(503, "database", "the database is locked");
+    return "here";
+  };
+  const observer = new QueryObserver<string>(queryClient, { queryKey: ["shown"], queryFn, retry: false });
+  const look = () => {
+    const { error, data } = observer.getCurrentResult();
+    seen.push(error?.message ?? data ?? "nothing yet");
+  };
+  const stop = observer.subscribe(notifyManager.batchCalls(look)); // as React looks
+  await vi.advanceTimersByTimeAsync(60_000);
+  stop();
+  const first = seen.indexOf("the database is locked");
+  expect(first).toBeGreaterThanOrEqual(0);
+  expect(seen.slice(first)).not.toContain("nothing yet");
+  expect(seen.at(-1)).toBe("here");
 });

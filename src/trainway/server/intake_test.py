@@ -1,6 +1,7 @@
 """Requests that could do harm, against the whole application with a backend in memory."""
 
 import json
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 from trainway.engine.testing import jobset
 from trainway.jobset import labels
 from trainway.json_types import Json
-from trainway.server.json_body import MalformedError, strict_json
+from trainway.server import json_body
+from trainway.server.json_body import MOST_VALUES, MalformedError, strict_json
 from trainway.server.testing_site import Site, play
 
 
@@ -76,6 +78,43 @@ def test_what_cannot_be_stored_is_refused_with_its_place(case: Case) -> None:
     assert case.said in caught.value.message
     if case.field is not None:
         assert case.field in str(caught.value.field)
+
+
+@pytest.mark.parametrize("value", ["{}", "[]", "1", '""', '{"a":1}'])
+def test_more_values_than_a_server_should_hold_are_refused_before_they_are_made(value: str) -> None:
+    text = f"[{','.join([value] * (MOST_VALUES + 1))}]"
+    with pytest.raises(MalformedError, match="more than 1,100,000 values"):
+        strict_json(text.encode())
+
+
+def test_what_is_within_strings_does_not_count_as_values() -> None:
+    table = 'a,b,{"c,[d"\\\n' * MOST_VALUES
+    assert strict_json(json.dumps({"data": table}).encode()) == {"data": table}
+
+
+def test_a_string_that_never_ends_is_looked_through_once() -> None:
+    endless = b'["' + b'\\"' * 1_000_000 + b"," * MOST_VALUES
+    with pytest.raises(json.JSONDecodeError):
+        strict_json(endless + b"\\")
+
+
+@pytest.mark.parametrize(("values", "is_beside"), [(10, False), (100_000, True)])
+def test_a_long_body_is_read_in_a_thread_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: int, is_beside: bool
+) -> None:
+    readers: list[threading.Thread] = []
+
+    def noted(text: bytes) -> Any:
+        readers.append(threading.current_thread())
+        return strict_json(text)
+
+    async def scene(site: Site) -> None:
+        text = json.dumps({"objects": [{}] * values}).encode()
+        assert (await site.ask("POST", "/jobs", text))[0] == 422
+        assert [reader is not threading.current_thread() for reader in readers] == [is_beside]
+
+    monkeypatch.setattr(json_body, "strict_json", noted)
+    play(tmp_path, scene)
 
 
 def test_every_route_reads_strictly(tmp_path: Path) -> None:

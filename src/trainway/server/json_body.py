@@ -4,6 +4,7 @@ Python's own reader takes more than JSON has: halves of surrogate pairs, NaN, nu
 Whatever of that got in would fail much later, wherever it is written out again.
 """
 
+import asyncio
 import json
 import re
 from math import isfinite
@@ -15,6 +16,16 @@ from trainway.errors import UsageError
 
 MAX_DEPTH: Final = 200
 """How many levels of nesting there may be, as in manifests."""
+MOST_VALUES: Final = 1_100_000
+"""How many values there may be, so that no request keeps the server busy or fills its memory: ten
+million empty objects are 30 MB of text, and two gigabytes as values. The longest list that a route
+takes has a million."""
+_QUICK: Final = 64 << 10
+"""How many bytes are read so fast that a thread of their own would take longer."""
+_PUNCTUATION: Final = (b",", b"{", b"[")
+"""Every value but the first has one of these before it."""
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+"""With one that is never ended, so that no text is looked through twice."""
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _NUMBERS: Final = range(-(2**63), 2**64)
 _MOST_DIGITS: Final = 20
@@ -37,12 +48,21 @@ class StrictRequest(Request):
     async def json(self) -> Any:
         """The body; MalformedError says what is wrong, and where."""
         if not hasattr(self, "_strict"):
-            self._strict = strict_json(await self.body())
+            body = await self.body()
+            is_quick = len(body) <= _QUICK
+            self._strict = (
+                strict_json(body) if is_quick else await asyncio.to_thread(strict_json, body)
+            )
         return self._strict
 
 
 def strict_json(body: bytes) -> Any:
     """The value of a body."""
+    if _has_too_many_values(body):
+        raise MalformedError(
+            f"the body has more than {MOST_VALUES:,} values",
+            hint="send several requests; a long table belongs into a file",
+        )
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -56,6 +76,20 @@ def strict_json(body: bytes) -> Any:
         problem, steps = wrong
         raise MalformedError(problem, field=field_path(steps))
     return value
+
+
+def _has_too_many_values(body: bytes) -> bool:
+    """Whether a body has more values than may be, told before any of them is made.
+
+    Commas and brackets stand for them, and those within strings only count until it matters.
+    """
+    if _punctuation(body) <= MOST_VALUES:
+        return False
+    return _punctuation(_STRING.sub(b"", body)) > MOST_VALUES
+
+
+def _punctuation(text: bytes) -> int:
+    return sum(text.count(mark) for mark in _PUNCTUATION)
 
 
 def check_words(request: Request) -> None:

@@ -12,17 +12,7 @@ import { autostopText, clusterCost, resourcesText } from "./cluster";
 import { ClusterState } from "./ClusterState";
 import { WorkerPools } from "./WorkerPools";
 
-const COLUMNS = [
-  "Name",
-  "State",
-  "Runs on",
-  "Nodes",
-  "Each node has",
-  "Active jobs",
-  "Cost",
-  "Stops",
-  "Launched",
-];
+const COLUMNS = ["Name", "State", "Runs on", "Nodes", "Active jobs", "Cost", "Stops", "Launched"];
 
 export default function ClustersPage() {
   const { data, error, refetch } = useQuery(clustersQuery);
@@ -49,7 +39,7 @@ export default function ClustersPage() {
         <DataTable
           label="Clusters"
           columns={COLUMNS}
-          numbers={[3, 5]}
+          numbers={[4]}
           rows={data.map((each) => row(each, now))}
         />
       )}
@@ -70,8 +60,10 @@ function row(cluster: Cluster, now: number): readonly [string, ...React.ReactNod
       {status.message && <div className="tw-subtle tw-break">{status.message}</div>}
     </>,
     spec.infra,
-    spec.nodes,
-    resourcesText(cluster),
+    <>
+      {spec.nodes}
+      <div className="tw-subtle">each with {resourcesText(cluster)}</div>
+    </>,
     status.activeJobs,
     clusterCost(cluster, now) || "–",
     autostopText(spec.autostop),

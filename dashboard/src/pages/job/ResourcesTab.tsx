@@ -1,6 +1,7 @@
 import { Alert } from "@patternfly/react-core/dist/dynamic/components/Alert";
 import { Title } from "@patternfly/react-core/dist/dynamic/components/Title";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { spendingOf } from "../../components/cost";
 import { figure } from "../../components/format";
 import { Loading } from "../../components/Loading";
@@ -66,6 +67,14 @@ export default function ResourcesTab({ job }: JobProps) {
         <div>
           <dt>Runs on</dt>
           <dd>{spec.backend}</dd>
+        </div>
+        <div>
+          <dt>Queue</dt>
+          <dd>
+            <Link to="/queues/$queue" params={{ queue: spec.queue }} className="tw-link">
+              {spec.queue}
+            </Link>
+          </dd>
         </div>
         <div>
           <dt>Priority</dt>

@@ -55,14 +55,14 @@ function Content({ overview }: { overview: Schemas["Overview"] }) {
       <Part title="The last day">
         <DayChart hours={overview.hours} />
       </Part>
+      <Part title="Recent failures">
+        <JobList jobs={overview.failures} none="No job has failed." text={culprit} />
+      </Part>
       <Part title="Backends">
         <BackendUses backends={overview.backends} />
       </Part>
       <Part title={waiting > 0 ? `Longest waiting, of ${count(waiting, "job")} in the queue` : "Queue"}>
         <JobList jobs={overview.waiting} none="No job waits." text={(job) => job.status.message} />
-      </Part>
-      <Part title="Recent failures">
-        <JobList jobs={overview.failures} none="No job has failed." text={culprit} />
       </Part>
     </div>
   );

@@ -17,6 +17,16 @@ test("a quota is shown with what is used of it", () => {
   expect(barsOf(queue({}))).toEqual([]);
 });
 
+test("what a queue has beyond its quota is borrowed, or more than it may have by now", () => {
+  const labels = (spec: object, used: object) => barsOf(queue(spec, used)).map((bar) => bar.label);
+  const quota = { jobs: 1, memory: "1Gi" };
+  expect(labels({ quota, cohort: "lab" }, { jobs: 5, memory: "3Gi" })).toEqual([
+    "jobs: 5 of 1 used, 4 borrowed",
+    "memory: 3.0 GiB of 1.0 GiB used, 2.0 GiB borrowed",
+  ]);
+  expect(labels({ quota }, { jobs: 2 })[0]).toBe("jobs: 2 of 1 used, 1 above the quota");
+});
+
 test("only rules that somebody gave are shown", () => {
   expect(rulesOf(queue({}))).toEqual([]);
   expect(rulesOf(queue({ cohort: "research", weight: 2 }))).toEqual([

@@ -6,26 +6,31 @@ export interface QueueBar {
   name: string;
   used: number;
   quota: number;
-  /** `3 of 8 used`. */
+  /** `jobs: 3 of 8 used`, or `jobs: 9 of 8 used, 1 borrowed`. */
   label: string;
 }
 
 /** A bar for each quota, also for that of GPU-hours. */
 export function barsOf({ spec, status }: ManagedQueue): QueueBar[] {
   const quotas = Object.entries((spec["quota"] ?? {}) as Record<string, unknown>);
-  const bars = quotas.map(([name, quota]) => bar(name, status.used[name] ?? 0, quota));
+  const above = spec["cohort"] ? "borrowed" : "above the quota";
+  const bars = quotas.map(([name, quota]) => bar(name, status.used[name] ?? 0, quota, above));
   const hours = spec["gpuHoursPerMonth"];
-  if (typeof hours === "number") bars.push(bar("GPU-hours this month", status.gpuHoursUsed, hours));
+  if (typeof hours === "number")
+    bars.push(bar("GPU-hours this month", status.gpuHoursUsed, hours, "above the quota"));
   return bars;
 }
 
-function bar(name: string, used: unknown, quota: unknown): QueueBar {
+/** `above`: what is said of that which is more than the quota. */
+function bar(name: string, used: unknown, quota: unknown, above: string): QueueBar {
   const [part, whole] = [String(used), String(quota)];
+  const more = amount(part) - amount(whole);
+  const lent = more > 0 ? `, ${amountText(name, String(more))} ${above}` : "";
   return {
     name,
     used: amount(part) || 0,
     quota: amount(whole) || 0,
-    label: `${name}: ${amountText(name, part)} of ${amountText(name, whole)} used`,
+    label: `${name}: ${amountText(name, part)} of ${amountText(name, whole)} used${lent}`,
   };
 }
 

@@ -1,6 +1,7 @@
 """The addresses below /dashboard/: its files, logging in and out, and what its pages ask for."""
 
 from datetime import UTC, datetime
+from math import ceil
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -13,6 +14,7 @@ from trainway.server.json_answer import JsonAnswer
 from trainway.server.web.access import SECRET, cookie_name
 from trainway.server.web.files import WebFile
 from trainway.server.web.headers import security_headers
+from trainway.server.web.names import is_known_name
 from trainway.server.web.pages import login_page, unbuilt_page
 from trainway.server.web.paths import LOGIN, LOGOUT, ROOT, SESSION, local_goal
 from trainway.server.web.sessions import LIFE_S, csrf_token
@@ -98,16 +100,24 @@ class _Login:
         form = await _form(request)
         goal, token = local_goal(form.get("next", "")), form.get("token", "")
         address = request.client.host if request.client else ""
-        wait_s = self._web.throttle.wait_s(address)
+        is_known = is_known_name(request.headers.get("host", ""), self._web.sessions.hosts())
+        wait_s = self._web.throttle.wait_s(address, by_known_name=is_known)
         if wait_s > 0:
-            page = self._page(goal, f"Too many wrong tokens. Wait {wait_s:.0f} seconds.", 429)
-            page.headers["Retry-After"] = f"{wait_s:.0f}"
-            return page
+            return self._too_many(goal, ceil(wait_s))
         if not self._web.token.accepts(token):
-            self._web.throttle.failed(address)
+            self._web.throttle.failed(address, by_known_name=is_known)
             return self._page(goal, "That is not the token of the server.", 403)
         origin = request.headers.get("origin", "")
         return self._welcome(request, goal, is_secure=origin.startswith("https:"))
+
+    def _too_many(self, goal: str, wait_s: int) -> Response:
+        problem = (
+            f"Too many wrong tokens. Wait {wait_s} seconds, or open a link that trainway "
+            "dashboard prints."
+        )
+        page = self._page(goal, problem, 429)
+        page.headers["Retry-After"] = str(wait_s)
+        return page
 
     def _page(self, goal: str, problem: str = "", status: int = 200) -> Response:
         has_token = bool(self._web.token.current_digest())

@@ -82,6 +82,44 @@ def test_wrong_tokens_are_few(site: Browsing) -> None:
     assert site.ask("POST", LOGIN, FORM, body=f"token={token}".encode()).status == 303
 
 
+def test_a_page_of_another_name_does_not_lock_the_owner_out(site: Browsing) -> None:
+    network = Browsing(site.home / "network", hosts=frozenset())
+    good = f"token={write_new_token(network.home / 'token')}".encode()
+    ours, theirs = "192.0.2.1:4000", "evil.example:4000"
+
+    def tried(host: str, body: bytes = b"token=wrong") -> int:
+        return network.ask("POST", LOGIN, FORM, body=body, host=host).status
+
+    attempts = throttle.MOST_FAILURES * 2
+    refused = [tried(f"{number}.{theirs}") for number in range(attempts)]
+    wrong = throttle.MOST_BY_OTHER_NAMES
+    assert refused == [403] * wrong + [429] * (attempts - wrong)
+    assert tried(theirs, good) == 429
+    assert tried(ours, good) == 303
+    left = throttle.MOST_FAILURES - wrong
+    assert [tried(ours) for _ in range(left + 1)] == [403] * left + [429]
+
+
+def test_a_name_is_trusted_under_which_somebody_is_logged_in(site: Browsing) -> None:
+    network = Browsing(site.home / "network", hosts=frozenset())
+    write_new_token(network.home / "token")
+    network.log_in("gpu.example:4000")
+    answers = [
+        network.ask("POST", LOGIN, FORM, body=b"token=wrong", host=host).status
+        for host in ["evil.example:4000"] * 3 + ["gpu.example:4000"]
+    ]
+    assert answers == [403, 403, 429, 403]
+
+
+def test_who_has_to_wait_is_told_the_other_way_in(site: Browsing) -> None:
+    write_new_token(site.home / "token")
+    for _ in range(throttle.MOST_FAILURES):
+        site.ask("POST", LOGIN, FORM, body=b"token=wrong")
+    late = site.ask("POST", LOGIN, FORM, body=b"token=wrong")
+    assert b"Wait 60 seconds, or open a link that trainway dashboard prints" in late.body
+    assert site.ask("GET", site.link(), WINDOW).status == 303
+
+
 def test_a_form_that_is_too_large_is_refused(site: Browsing) -> None:
     assert site.ask("POST", LOGIN, FORM, body=b"token=" + b"x" * 20_000).status == 413
     assert site.ask("POST", LOGIN, FORM, body=b"&".join([b"a=1"] * 50)).status == 400

@@ -125,6 +125,10 @@ class Sessions:
         """Everybody who is logged in, the newest first."""
         return sorted(self._living(), key=lambda session: -session.expires)
 
+    def hosts(self) -> set[str]:
+        """What browsers that are logged in call the server."""
+        return {session.host for session in self._living()}
+
     def end_one(self, id_: str) -> bool:
         """Log the browser of that id out; whether there was one."""
         found = [session for session in self._living() if session.id == id_]
