@@ -38,7 +38,7 @@ def main(words: list[str]) -> int:
         return load(*values)
 
     PartialState.__init__ = made
-    loading.load_model = training.load_model = loaded
+    vars(loading)["load_model"] = vars(training)["load_model"] = loaded
     progress.tell = tell  # type: ignore[assignment] # it hands on what it is given
     choices._parallel = lambda *_: "fsdp"
     return program.main(words)
