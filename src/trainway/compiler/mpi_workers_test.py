@@ -1,7 +1,5 @@
 """Which containers of a JobSet are told to fail when somebody stops them."""
 
-import subprocess
-import sys
 from dataclasses import dataclass, field
 
 import pytest
@@ -55,25 +53,3 @@ def test_workers_get_a_hook(case: Case) -> None:
     ]
     assert container.get("lifecycle", {}).get("preStop") == case.hook
     assert made is not given
-
-
-OBEYS_THE_SECOND = """
-import signal, sys
-told = []
-signal.signal(signal.SIGQUIT, lambda *_: told.append(1) if not told else sys.exit(255))
-print(flush=True)
-while True:
-    signal.pause()
-"""
-
-
-def test_a_worker_that_has_only_just_started_is_told_again() -> None:
-    shell, option, script = FAIL_WHEN_STOPPED["exec"]["command"]
-    with subprocess.Popen([sys.executable, "-c", OBEYS_THE_SECOND], stdout=subprocess.PIPE) as one:
-        assert one.stdout is not None
-        one.stdout.readline()
-        assert "kill -QUIT 1;" in script
-        ours = script.replace("kill -QUIT 1;", f"kill -QUIT {one.pid};")
-        with subprocess.Popen([shell, option, ours], stderr=subprocess.DEVNULL) as hook:
-            assert one.wait(timeout=60) == 255
-            hook.kill()
