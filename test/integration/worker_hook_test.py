@@ -5,7 +5,6 @@ import sys
 
 from trainway.compiler.mpi_workers import FAIL_WHEN_STOPPED
 
-
 OBEYS_THE_SECOND = """
 import signal, sys
 told = []
