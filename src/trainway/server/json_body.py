@@ -20,7 +20,7 @@ MOST_VALUES: Final = 1_100_000
 """How many values there may be, so that no request keeps the server busy or fills its memory: ten
 million empty objects are 30 MB of text, and two gigabytes as values. The longest list that a route
 takes has a million."""
-_QUICK: Final = 64 << 10
+QUICK: Final = 64 << 10
 """How many bytes are read so fast that a thread of their own would take longer."""
 _PUNCTUATION: Final = (b",", b"{", b"[")
 """Every value but the first has one of these before it."""
@@ -49,7 +49,7 @@ class StrictRequest(Request):
         """The body; MalformedError says what is wrong, and where."""
         if not hasattr(self, "_strict"):
             body = await self.body()
-            is_quick = len(body) <= _QUICK
+            is_quick = len(body) <= QUICK
             self._strict = (
                 strict_json(body) if is_quick else await asyncio.to_thread(strict_json, body)
             )
