@@ -59,6 +59,10 @@ class AgentError(TrainwayError):
     code = "agent"
 
 
+class UnknownToAgentError(AgentError):
+    """The agent does not have what it was asked about: it never had it, or that is over."""
+
+
 @dataclass(frozen=True)
 class Start:
     """What came of starting an agent."""
@@ -151,7 +155,8 @@ async def ask(socket: Path, request: Json, whose: str) -> Json:
     answer: Json = json.loads(answered)
     if not answer.get("ok"):
         said = f"{request['op']}: {answer.get('error', 'refused')}"
-        raise AgentError(said, hint=answer.get("hint") or None)
+        kind = UnknownToAgentError if answer.get("code") == "not_found" else AgentError
+        raise kind(said, hint=answer.get("hint") or None)
     return answer
 
 

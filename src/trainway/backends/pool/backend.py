@@ -6,6 +6,7 @@ The agent does the work and writes the journals and logs; this side plans, hands
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
@@ -13,7 +14,7 @@ from trainway.agent.pool.placement import PACKING
 from trainway.backends import bucket_mounts
 from trainway.backends.agents import fitness
 from trainway.backends.agents.agent_backend import Clock, now
-from trainway.backends.agents.agent_socket import AgentError
+from trainway.backends.agents.agent_socket import AgentError, UnknownToAgentError
 from trainway.backends.agents.certificate import StatusKeys
 from trainway.backends.agents.jobdir import JobDir
 from trainway.backends.agents.journal import Record
@@ -208,7 +209,8 @@ class PoolBackend(SiteBackend[PoolRequest]):
             return False
         await _take_up(self._agent(handle), job)
         if cancelled:
-            await self._agent(handle).ask("cancel", id=handle["id"], grace=0)
+            with suppress(UnknownToAgentError):  # it has ended; its journal says how
+                await self._agent(handle).ask("cancel", id=handle["id"], grace=0)
         return True
 
     async def cancel(self, handle: Handle) -> None:

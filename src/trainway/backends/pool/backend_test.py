@@ -153,6 +153,17 @@ def test_a_job_that_the_agent_has_forgotten_can_still_be_cancelled(tmp_path: Pat
     play(tmp_path, acts)
 
 
+def test_a_job_that_ends_while_its_agent_is_told_to_cancel_it_is_cancelled(tmp_path: Path) -> None:
+    async def acts(stage: Play) -> None:
+        request = stage.backend.plan(stage.workload)
+        await stage.backend.submit(request)
+        stage.answers["cancel"] = {"ok": False, "code": "not_found", "error": "no job abc here"}
+        await stage.backend.cancel(request.handle)
+        assert stage.asked[2:] == ["cancel", "submit", "cancel"]
+
+    play(tmp_path, acts)
+
+
 def test_nothing_is_left_of_a_deleted_job(tmp_path: Path) -> None:
     async def acts(stage: Play) -> None:
         request = stage.backend.plan(stage.workload)
