@@ -68,8 +68,8 @@ def made(requirements: Requirements, file: str, environ: Mapping[str, str]) -> J
     if shelf.facts(key) is not None:
         return {**told, "message": f"the environment {key} is there already"}
     print(f"making the environment: {requirements.summary()}", flush=True)  # noqa: T201
-    with shelf.alone(key) as lock:
-        if shelf.facts(key) is not None:
+    with shelf.making(key) as lock:
+        if lock is None:
             return {**told, "message": f"the environment {key} was made meanwhile"}
         started = time.monotonic()
         tool = _make(shelf, key, requirements, file, python, environ, lock)

@@ -106,6 +106,23 @@ class Shelf:
         finally:
             os.close(handle)
 
+    @contextmanager
+    def making(self, key: str) -> Iterator[int | None]:
+        """Hold an environment alone, to make it; None: somebody else has made it meanwhile.
+
+        Waits for whoever makes it, and not for those who use it: these may do so for days, or be of
+        a gang that waits for this very node.
+        """
+        handle = self._open(key)
+        try:
+            while not _is_taken(handle):
+                fcntl.flock(handle, fcntl.LOCK_SH)
+                if self.facts(key) is not None:
+                    break
+            yield None if self.facts(key) is not None else handle
+        finally:
+            os.close(handle)
+
     def use(self, key: str) -> int | None:
         """Take a share of an environment, until the file is closed; None: it is not there now."""
         handle = self._open(key)
@@ -187,6 +204,17 @@ class Shelf:
 
     def _note(self, key: str) -> str:
         return f"{self.path(key)}.json"
+
+
+def _is_taken(handle: int) -> bool:
+    """Whether a lock could be had alone, at once."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise
+        return False
+    return True
 
 
 def _reach_disk(folder: str) -> None:

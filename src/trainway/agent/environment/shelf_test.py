@@ -1,5 +1,6 @@
 import fcntl
 import os
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,6 +93,35 @@ def test_what_somebody_makes_is_not_used(shelf: Shelf) -> None:
         assert shelf.use("a") is None
         assert fcntl.fcntl(lock, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
     assert shelf.use("a") is not None
+
+
+def test_who_came_second_does_not_wait_for_those_who_use_what_the_first_has_made(
+    shelf: Shelf,
+) -> None:
+    put(shelf, "a")
+    lease = shelf.use("a")
+    with shelf.making("a") as lock:
+        assert lock is None
+    assert lease is not None
+    assert not shelf.is_free("a")
+
+
+def test_what_is_not_whole_is_made_by_one_after_the_other(shelf: Shelf) -> None:
+    first, told = threading.Event(), []
+
+    def make() -> None:
+        first.wait()
+        with shelf.making("a") as lock:
+            told.append(lock)
+
+    second = threading.Thread(target=make)
+    second.start()
+    with shelf.making("a") as lock:
+        assert lock is not None
+        first.set()
+        put(shelf, "a")
+    second.join(timeout=60)
+    assert told == [None]
 
 
 @pytest.mark.parametrize(
