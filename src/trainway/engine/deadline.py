@@ -10,14 +10,16 @@ from trainway.jobset.status import find_condition, moment
 
 
 def begin_of(record: JobRecord, conditions: Sequence[dict[str, Any]]) -> datetime | None:
-    """Since when the time of a job counts: its start, or when it was resumed; None: not yet."""
+    """Since when the time of a job counts: its start, or when it was resumed; None: not now."""
     if not record.started:
         return None
     begin = moment(record.started)
     suspended = find_condition(conditions, "Suspended")
-    if suspended is not None and suspended.get("status") == "False":
-        begin = max(begin, moment(suspended["lastTransitionTime"]))
-    return begin
+    if suspended is None:
+        return begin
+    if suspended.get("status") == "True":
+        return None
+    return max(begin, moment(suspended["lastTransitionTime"]))
 
 
 class Deadline:

@@ -56,7 +56,7 @@ class LiveContext:
     ledger: Ledger
     clock: Callable[[], datetime]
     on_phase: Callable[["LiveJob"], None]
-    """Called after a job came to another phase, or to another size."""
+    """Called after a job came to another phase or to another size, or set out for elsewhere."""
     on_gone: Callable[["LiveJob"], None]
     """Called for a job that the store does not have any more."""
     prepare: Callable[[Submission, Backend], Awaitable[Prepared]]
@@ -108,7 +108,7 @@ class LiveJob(StoredJob):
         record = self.record
         if record.wanted in ENDING:
             self._ending.set()
-        if (record.phase, record.demand) != (before.phase, before.demand):
+        if _course(record) != _course(before):
             self._around.on_phase(self)
         if record.is_over:
             self._close()
@@ -396,3 +396,8 @@ class LiveJob(StoredJob):
         self.over.set()
         self._metrics.close()
         self._deadline.clear()
+
+
+def _course(record: JobRecord) -> tuple[str, str, bool]:
+    """What others go by."""
+    return record.phase, record.demand, bool(record.move) and not record.is_over

@@ -1,10 +1,12 @@
 """Jobs that move, over HTTP."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from trainway.backends.base import Backend
 from trainway.engine.moving.testing import THERE, FakePlace, Places
 from trainway.engine.testing import jobset
 from trainway.json_types import Json
@@ -25,6 +27,29 @@ def test_a_job_that_waits_is_told_to_move(tmp_path: Path) -> None:
         assert (status, answer["status"]["move"]["to"]) == (200, THERE)
         shown = await site.world.until("demo", lambda job: job["spec"]["backend"] == THERE)
         assert shown["metadata"]["id"] == answer["metadata"]["id"]
+
+    play(tmp_path, scene)
+
+
+def test_the_place_is_asked_with_the_kubeconfig_of_the_submitter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene(site: Site) -> None:
+        there, registry = FakePlace(THERE, Places()), site.world.engine.registry
+        registry.put(there)
+        get, files = registry.get, []
+
+        def asked(name: str, kubeconfig: Sequence[str] = ()) -> Backend:
+            if name == THERE:
+                files.append(tuple(kubeconfig))
+            return get(name, kubeconfig)
+
+        await _ask(site, "/jobs", {"objects": [jobset("first", requests={"cpu": "4"})]})
+        await _ask(site, "/jobs", {"objects": [jobset("demo", requests={"cpu": "4"})]})
+        monkeypatch.setattr(registry, "get", asked)
+        body = {"on": THERE, "kubeconfig": ["/home/a/config"]}
+        status, _ = await _ask(site, "/jobs/demo/move", body)
+        assert (status, files[0]) == (200, ("/home/a/config",))
 
     play(tmp_path, scene)
 

@@ -106,11 +106,13 @@ class Moves:
             check_movable(live, on)
             check_leaving(live, self._registry.get(on))
 
-    async def submission(self, ref: str, on: str, objects: Sequence[Json]) -> Submission:
+    async def submission(
+        self, ref: str, on: str, objects: Sequence[Json], kubeconfig: Sequence[str] = ()
+    ) -> Submission:
         """What the job would be at another place; `objects` replace its own of that name."""
         record = await self._reading.record(ref)
         spec = await self._ledger.call(self._ledger.store.spec, record.id)
-        to = Candidate(on, unplaced(with_objects(spec.objects, objects), record))
+        to = Candidate(on, unplaced(with_objects(spec.objects, objects), record), tuple(kubeconfig))
         return submission_at(record, to)
 
     async def move(

@@ -15,7 +15,7 @@ from trainway.engine.moving.candidates import may_go_on
 from trainway.engine.moving.failover import Failover, failover_of, with_place
 from trainway.engine.moving.movable_job import MovableJob
 from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step
-from trainway.engine.moving.wish import check_movable, is_handed_over, moving
+from trainway.engine.moving.wish import check_movable, is_handed_over, is_suspended, moving
 from trainway.engine.observation import ENDINGS, Observation
 from trainway.engine.phases import Phase
 from trainway.engine.recovery.cause import Cause, cause_of_end
@@ -29,7 +29,7 @@ from trainway.engine.recovery.strategy import (
 )
 from trainway.engine.rental.interruption import Interruption
 from trainway.engine.stored_job import Change
-from trainway.engine.wishes import ENDING, LOST, SUSPEND
+from trainway.engine.wishes import ENDING, LOST
 from trainway.errors import ConflictError, TrainwayError
 from trainway.jobset.status import moment
 from trainway.json_types import Json
@@ -146,11 +146,11 @@ class RecoveredJob(MovableJob):
             name: value for name, value in change.columns.items() if name not in _OF_AN_END
         }
         columns |= {"phase": Phase.PAUSED, "recovery": found.text(), "wanted": ""}
-        columns |= {"reason": str(cause), "message": _said(here, aim, words)}
+        columns |= {"reason": str(cause), "message": _said(here, aim, words), "making_room": None}
         back = Candidate(self.record.backend, (), self.record.handle_data.get("kubeconfig") or ())
         move = Move(
-            Step.LEAVING, found.at(aim.place), back, resumes=True, withdraws=True, at=aim.at,
-            abandons=not is_certain, has_ended=is_certain,
+            Step.LEAVING, found.at(aim.place), back, resumes=not is_suspended(self.record),
+            withdraws=True, at=aim.at, abandons=not is_certain, has_ended=is_certain,
         )  # fmt: skip
         told = [event for event in change.events if event.reason != Phase.FAILED]
         event = self.event("MovingOn", _said(here, aim, words), kind="Warning")
@@ -170,14 +170,14 @@ class RecoveredJob(MovableJob):
         if aim is None or aim.place == here:
             return None
         back = Candidate(here, (), self.record.handle_data.get("kubeconfig") or ())
-        is_paused = self.record.phase == Phase.PAUSED or self.record.wanted == SUSPEND
         move = Move(
-            Step.LEAVING, found.at(aim.place), back, resumes=not is_paused, withdraws=True,
-            abandons=True, taken=taken.words, until=taken.until,
+            Step.LEAVING, found.at(aim.place), back, resumes=not is_suspended(self.record),
+            withdraws=True, abandons=True, taken=taken.words, until=taken.until,
         )  # fmt: skip
         said = _said(here, Target(aim.place), taken.words, verb="is being taken")
-        columns = {"phase": Phase.PAUSED, "recovery": found.text(), "wanted": ""}
+        columns: dict[str, Any] = {"phase": Phase.PAUSED, "recovery": found.text(), "wanted": ""}
         columns |= {"reason": str(Cause.PREEMPTED), "message": said, "move": move.text()}
+        columns["making_room"] = None
         return Change(columns, [self.event("MovingOn", said, kind="Warning")])
 
     def _with_move(

@@ -356,3 +356,23 @@ def test_a_job_that_cannot_go_now_is_looked_at_later() -> None:
         assert found.since == time_text(world.now)
 
     play(scene)
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+def test_a_job_that_its_owner_has_suspended_stays_so_elsewhere(*, is_told: bool) -> None:
+    async def scene(world: RecoveryWorld) -> None:
+        job_id = await world.recovered("failover", FAR, THERE)
+        far = world.far.jobs[job_id]
+        await world.engine.suspend("demo")
+        if is_told:
+            await told(far, "suspend")
+            far.suspend()
+            await world.until("demo", "Paused")
+        far.end(succeeded=False, reason="Lost")
+        shown = await world.until("demo", lambda job: job["spec"]["backend"] == THERE)
+        assert (shown["status"]["phase"], world.there.jobs) == ("Paused", {})
+        await world.engine.resume("demo")
+        (await world.begun_at(THERE, job_id)).run()
+        await world.until("demo", "Running")
+
+    play(scene)

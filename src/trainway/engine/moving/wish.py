@@ -1,5 +1,8 @@
 """What the wish to have a job elsewhere makes of it, by the phase that it is in. Pure."""
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 from trainway.backends import capabilities
 from trainway.backends.base import Backend
 from trainway.backends.hand_over import HandsOver, check_goes_on, handing_over
@@ -8,10 +11,15 @@ from trainway.engine.live import LiveJob
 from trainway.engine.moving.candidates import is_undecided
 from trainway.engine.moving.move import Candidate, Move, Step, move_of
 from trainway.engine.phases import WAITING, Phase
+from trainway.engine.record import JobRecord
 from trainway.engine.rental.interruption import Interruption
 from trainway.engine.stored_job import Change
+from trainway.engine.under_way import is_under_way
 from trainway.engine.wishes import BEGIN_SUSPENDED, ENDING, SUSPEND
 from trainway.errors import ConflictError
+
+_BETWEEN: Final[Mapping[str, Any]] = {"phase": Phase.PAUSED, "wanted": "", "making_room": None}
+"""The columns of a job that no place has: what was wanted of it at the last one counts no more."""
 
 
 def moving(live: LiveJob, to: Candidate, back: Candidate, target: Backend) -> Change:
@@ -20,22 +28,23 @@ def moving(live: LiveJob, to: Candidate, back: Candidate, target: Backend) -> Ch
     check_movable(live, to.backend)
     if live.has_begun and not record.started and not is_handed_over(live, target):
         return _withdrawing(live, to, back)
-    if live.has_begun and record.phase != Phase.PAUSED:
+    if is_under_way(live):
         capabilities.suspending(live.backend)
-        move = Move(Step.STOPPING, to, back, resumes=record.wanted != SUSPEND)
+        move = Move(Step.STOPPING, to, back, resumes=not is_suspended(record))
         said = f"it is to go on at {to.backend}: it is suspended at {record.backend} first"
-        columns = {"move": move.text(), "wanted": SUSPEND}
+        columns = {"move": move.text(), "wanted": SUSPEND, "making_room": None}
         return Change(columns, [live.event("Moving", said)])
     move = Move(Step.LEAVING, to, back, resumes=record.phase in WAITING)
-    columns = {"move": move.text(), "phase": Phase.PAUSED, "wanted": ""}
+    columns = {"move": move.text(), **_BETWEEN}
     said = f"it is to go on at {to.backend}"
     return Change(columns, [live.event("Moving", said)])
 
 
 def _withdrawing(live: LiveJob, to: Candidate, back: Candidate) -> Change:
     """It waits at a place that cannot hand jobs over: there it ends, and begins elsewhere."""
-    move = Move(Step.LEAVING, to, back, resumes=live.record.wanted != SUSPEND, withdraws=True)
-    columns = {"move": move.text(), "phase": Phase.PAUSED, "wanted": ""}
+    resumes = not is_suspended(live.record)
+    move = Move(Step.LEAVING, to, back, resumes=resumes, withdraws=True)
+    columns = {"move": move.text(), **_BETWEEN}
     said = f"it has not started at {back.backend}, and goes to {to.backend}"
     return Change(columns, [live.event("Moving", said)])
 
@@ -51,14 +60,22 @@ def begins_anew(
     if not live.has_begun or record.is_over or record.wanted in ENDING or record.move:
         return None
     here = Candidate(record.backend, (), record.handle_data.get("kubeconfig") or ())
-    is_paused = record.phase == Phase.PAUSED or record.wanted == SUSPEND
     move = Move(
-        Step.LEAVING, here, here, resumes=not is_paused, withdraws=True, anew=True,
+        Step.LEAVING, here, here, resumes=not is_suspended(record), withdraws=True, anew=True,
         abandons=not has_ended, has_ended=has_ended,
         taken=taken.words if taken else "", until=taken.until if taken else "",
     )  # fmt: skip
-    columns = {"move": move.text(), "phase": Phase.PAUSED, "wanted": ""}
+    columns = {"move": move.text(), **_BETWEEN}
     return Change(columns, [live.event("Recovering", why, kind="Warning")])
+
+
+def is_suspended(record: JobRecord) -> bool:
+    """Whether its owner has it suspended; one that makes room for another goes on by itself."""
+    move = move_of(record)
+    if move is not None:
+        return not move.resumes
+    is_asked = record.wanted in (SUSPEND, BEGIN_SUSPENDED) and record.making_room is None
+    return record.phase == Phase.PAUSED or is_asked
 
 
 def is_handed_over(live: LiveJob, target: Backend) -> bool:

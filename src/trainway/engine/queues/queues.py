@@ -134,7 +134,7 @@ class Queues:
             live.record for live in jobs if live.record.phase in WAITING and not is_under_way(live)
         ]
         now = self._clock().timestamp()
-        runs = ((live.record, live.observation.runs) for live in jobs if is_under_way(live))
+        runs = ((live.record, live.observation.runs) for live in jobs)
         used = self.book.used(now, RunningUse(now, runs)).gpu_seconds.get(name, 0)
         record = self._records.get(name)
         policy = self.policies[name]

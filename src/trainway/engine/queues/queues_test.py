@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import timedelta
 from typing import Any
 from unittest.mock import patch
 
@@ -10,9 +11,19 @@ import pytest
 from trainway.backends.testing import FakeBackend, FakeJob
 from trainway.engine.queues.making_room import PREEMPTED
 from trainway.engine.testing import World, act, play, told
+from trainway.engine.times import time_text
 from trainway.errors import ConflictError, InvalidError, NotFoundError, UsageError
 from trainway.json_types import Json
 from trainway.queueing.queue_policy import QueueState
+
+SUSPENDED: Json = {
+    "type": "status",
+    "jobset": {
+        "conditions": [
+            {"type": "Suspended", "status": "True", "lastTransitionTime": "2026-11-15T07:00:00Z"}
+        ]
+    },
+}
 
 
 def queue(name: str = "team", **spec: Any) -> Json:
@@ -105,6 +116,29 @@ def test_what_is_wrong_with_a_queue_is_told_by_field() -> None:
             await world.engine.queues.apply(queue(quota={"tpu": 1}))
 
     play(scene)
+
+
+def test_what_a_suspended_job_has_used_it_has_used() -> None:
+    async def scene(world: World) -> None:
+        gpu = {"nvidia.com/gpu": "1"}
+        await world.engine.queues.apply(queue(quota={"gpu": 1}, gpuHoursPerMonth=1))
+        job = await world.begun(await world.submit(queue="team", requests=gpu))
+        job.run()
+        await world.until("demo", "Running")
+        world.now += timedelta(hours=2)
+        await world.engine.suspend("demo")
+        await told(job, "suspend")
+        job.records.append({"seq": 1, "time": time_text(world.now), **SUSPENDED})
+        job.changed.set()
+        await world.until("demo", "Paused")
+        await world.submit("next", queue="team", requests=gpu)
+        waits = await world.until("next", "Queued")
+        assert waits["status"]["reason"] == "GPUHoursSpent"
+        assert world.engine.queues.get("team")["status"]["gpuHoursUsed"] == 2.0
+        await world.engine.resume("demo")
+        await world.until("demo", lambda each: each["status"]["reason"] == "GPUHoursSpent")
+
+    asyncio.run(act(scene, World(FakeBackend(gpus=1))))
 
 
 def test_queues_and_what_was_used_outlive_a_server() -> None:

@@ -50,18 +50,19 @@ class RunningBook:
         for job_id in changed:
             live = self._live.get(job_id)
             self._forget(job_id)
-            if live is not None and is_under_way(live):
+            if live is None:
+                continue
+            if live.observation.runs:  # also of one that is suspended: what it has used, it has
+                self.use.put(live.record, live.observation.runs)
+            if is_under_way(live):
                 gangs = self._gangs[job_id] = self._gangs_of(live)
                 for gang in gangs:
                     self.tally.count(gang)
-                self.use.put(live.record, live.observation.runs)
 
     def _forget(self, job_id: str) -> None:
-        gangs = self._gangs.pop(job_id, None)
-        if gangs is not None:
-            for gang in gangs:
-                self.tally.count(gang, -1)
-            self.use.drop(job_id)
+        for gang in self._gangs.pop(job_id, ()):
+            self.tally.count(gang, -1)
+        self.use.drop(job_id)
 
     def _gangs_of(self, live: LiveJob) -> list[RunningGang]:
         record = live.record

@@ -47,7 +47,9 @@ def add_move_routes(api: Api, engine: Engine) -> None:
         """
         record = await engine.reading.record(ref)
         engine.moves.check(record.id, body.on)
-        submission = await engine.moves.submission(record.id, body.on, body.objects)
+        submission = await engine.moves.submission(
+            record.id, body.on, body.objects, body.kubeconfig
+        )
         (offer,) = await offers(engine, [submission], {})
         if offer.fit is Fit.NEVER:
             raise ConflictError(
