@@ -13,6 +13,7 @@ size and time are written down when it is whole: one that was changed is fetched
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -32,6 +33,8 @@ _CONTENT: Final = "content"
 _SHAPE: Final = "shape"
 _LOCK: Final = ".lock"
 _ROOM: Final = "room"
+_ENTRY: Final = re.compile(r"(sha256|seen)-[0-9a-f]{64}")
+"""The names of entries: the folder may have others' files in it, which are not ours to remove."""
 
 
 class TooLargeError(UsageError):
@@ -134,7 +137,8 @@ class Cache:
         return outcome
 
     def _entries(self) -> list[Path]:
-        return [path for path in self._folder.iterdir() if path.is_dir()]
+        named = (path for path in self._folder.iterdir() if _ENTRY.fullmatch(path.name))
+        return [path for path in named if path.is_dir() and not path.is_symlink()]
 
     def _used(self, name: str) -> float:
         try:
