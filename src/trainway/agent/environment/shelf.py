@@ -13,11 +13,13 @@ import fcntl
 import json
 import os
 import posixpath
+import re
 import time
 from contextlib import contextmanager, suppress
 
 from trainway.agent.base import linux
 from trainway.agent.base.removal import remove_trees
+from trainway.agent.environment.requirements import KEY_LENGTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ FOLDER_VARIABLE = "TRAINWAY_ENVIRONMENTS"
 PRIVATE = 0o700
 DAY = 86_400.0
 FRESH_S = 120.0
+_KEY = re.compile(f"[0-9a-f]{{{KEY_LENGTH}}}")
+"""The folder may have others' files in it, which are none of our business."""
 
 
 def folder_of(environ: Mapping[str, str]) -> str:
@@ -173,7 +177,8 @@ class Shelf:
         found = []
         for name in sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else ():
             key, suffix = posixpath.splitext(name)
-            facts = self.facts(key) if suffix == ".json" else None
+            is_ours = suffix == ".json" and _KEY.fullmatch(key) is not None
+            facts = self.facts(key) if is_ours else None
             if facts is not None:
                 with suppress(OSError):  # removed meanwhile
                     found.append(Entry(key, facts, os.stat(self._note(key)).st_mtime))
