@@ -31,6 +31,7 @@ FOLDER_VARIABLE = "TRAINWAY_ENVIRONMENTS"
 PRIVATE = 0o700
 DAY = 86_400.0
 FRESH_S = 120.0
+PAUSE_S = 0.5
 _KEY = re.compile(f"[0-9a-f]{{{KEY_LENGTH}}}")
 """The folder may have others' files in it, which are none of our business."""
 
@@ -111,11 +112,12 @@ class Shelf:
             os.close(handle)
 
     @contextmanager
-    def making(self, key: str) -> Iterator[int | None]:
+    def making(self, key: str, pause: Callable[[float], None] = time.sleep) -> Iterator[int | None]:
         """Hold an environment alone, to make it; None: somebody else has made it meanwhile.
 
         Waits for whoever makes it, and not for those who use it: these may do so for days, or be of
-        a gang that waits for this very node.
+        a gang that waits for this very node. Of one that is in use and has lost its file the rest
+        has to stay; then it looks now and then, since others may make it before us.
         """
         handle = self._open(key)
         try:
@@ -123,6 +125,8 @@ class Shelf:
                 fcntl.flock(handle, fcntl.LOCK_SH)
                 if self.facts(key) is not None:
                     break
+                fcntl.flock(handle, fcntl.LOCK_UN)
+                pause(PAUSE_S)
             yield None if self.facts(key) is not None else handle
         finally:
             os.close(handle)

@@ -142,6 +142,72 @@ def test_what_is_not_whole_is_made_by_one_after_the_other(shelf: Shelf) -> None:
     assert told == [None]
 
 
+def test_the_rest_of_one_that_somebody_uses_is_waited_for_in_peace(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(shelf, A)
+    lease = shelf.use(A)
+    assert lease is not None
+    Path(f"{shelf.path(A)}.json").unlink()
+    asked: list[int] = []
+    pauses: list[float] = []
+    flock = fcntl.flock
+
+    def counted(handle: int, how: int) -> None:
+        asked.append(how)
+        assert len(asked) < 20, "it asks again and again"
+        flock(handle, how)
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        assert not shelf.is_free(A)
+        if len(pauses) == 2:
+            os.close(lease)
+
+    monkeypatch.setattr(fcntl, "flock", counted)
+    with shelf.making(A, pause) as lock:
+        assert lock is not None
+        assert len(pauses) == 2
+        assert min(pauses) > 0
+
+
+def test_of_those_who_wait_for_it_one_makes_it_and_the_others_wait_for_nobody_who_uses_it(
+    shelf: Shelf,
+) -> None:
+    put(shelf, A)
+    rest = shelf.use(A)
+    assert rest is not None
+    Path(f"{shelf.path(A)}.json").unlink()
+    waiting = [threading.Event() for _ in range(2)]
+    may_go = [threading.Event() for _ in range(2)]
+    told: list[int | None] = []
+
+    def make(number: int) -> None:
+        def pause(_seconds: float) -> None:
+            waiting[number].set()
+            assert may_go[number].wait(60)
+
+        with shelf.making(A, pause) as lock:
+            told.append(lock)
+            if lock is not None:
+                shelf.finish(A, {})
+
+    threads = [threading.Thread(target=make, args=(number,)) for number in range(2)]
+    for thread, event in zip(threads, waiting, strict=True):
+        thread.start()
+        assert event.wait(60)
+    os.close(rest)
+    may_go[0].set()
+    threads[0].join(timeout=60)
+    lease = shelf.use(A)
+    may_go[1].set()
+    threads[1].join(timeout=60)
+
+    assert lease is not None
+    assert [lock is None for lock in told] == [False, True]
+    assert not shelf.is_free(A)
+
+
 @pytest.mark.parametrize(
     ("environ", "folder"),
     [
