@@ -41,6 +41,10 @@ class TooLargeError(UsageError):
     """A file is larger than the cache may be."""
 
 
+class NoRoomError(ConflictError):
+    """Live jobs use so much of the cache that a file has no room beside it."""
+
+
 def user_cache(environment: Mapping[str, str]) -> "Cache":
     """The cache of whoever runs this, in the folder and with the limit that variables say."""
     base = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
@@ -113,7 +117,7 @@ class Cache:
                 return
             total -= sizes[name] if self._removed(name) else 0
         if total + room > self._limit:
-            raise ConflictError(
+            raise NoRoomError(
                 f"live jobs use {in_words(total)} of the cache, which has a limit of"
                 f" {in_words(self._limit)}; there is no room for {in_words(room)}",
                 hint="raise TRAINWAY_DATA_CACHE_SIZE, or wait for a job to end",
