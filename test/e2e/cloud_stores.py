@@ -212,7 +212,7 @@ def _signing(port: int) -> Iterator[int]:
     handler = type("Handler", (_Signing,), {"target": port, "parts": GoogleParts()})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         yield server.server_address[1]

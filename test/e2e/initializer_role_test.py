@@ -77,7 +77,7 @@ def served(handler: type[Pretended], context: ssl.SSLContext | None = None) -> I
     with ThreadingHTTPServer((LOOPBACK, 0), handler) as server:
         if context is not None:
             server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
             yield f"{'https' if context else 'http'}://{LOOPBACK}:{server.server_port}"

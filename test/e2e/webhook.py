@@ -34,7 +34,7 @@ def webhook(refusals: int = 0) -> Iterator[str]:
     """The URL of a webhook; what it got is in `Webhook`."""
     Webhook.refusals, Webhook.refused, Webhook.got = refusals, [], []
     with ThreadingHTTPServer(("127.0.0.1", 0), Webhook) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

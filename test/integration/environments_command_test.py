@@ -7,6 +7,8 @@ from click.testing import CliRunner
 from trainway.agent.environment.shelf import Shelf
 from trainway.cli.app import app
 
+KEY = "0123456789abcdef0123"
+
 
 @pytest.fixture
 def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
@@ -23,10 +25,10 @@ def invoke(*words: str) -> str:
 def test_environments_are_listed_and_removed(shelf: Shelf) -> None:
     assert invoke("ls") == "there are no environments on this machine\n"
     shelf.prepare()
-    Path(shelf.path("abc")).mkdir()
-    shelf.finish("abc", {"packages": ["six", "trl"], "python": "3.11.7"})
+    Path(shelf.path(KEY)).mkdir()
+    shelf.finish(KEY, {"packages": ["six", "trl"], "python": "3.11.7"})
     lines = invoke("ls").splitlines()
-    assert [line.split()[0] for line in lines] == ["NAME", "abc"]
+    assert [line.split()[0] for line in lines] == ["NAME", KEY]
     assert lines[1].endswith("six, trl")
     assert json.loads(invoke("ls", "-o", "json"))[0]["packages"] == ["six", "trl"]
     assert invoke("prune") == "nothing was to be removed\n"

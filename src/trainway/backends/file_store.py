@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Final
 
 from trainway.agent.base.directory import Directory
-from trainway.agent.transfer.blobs import FOLDER, BlobError, Blobs, Part, keep, stored_files
+from trainway.agent.transfer.blobs import (
+    FOLDER,
+    BlobError,
+    Blobs,
+    Part,
+    is_part,
+    keep,
+    stored_files,
+)
 from trainway.counting import counted
 from trainway.errors import ConflictError, TrainwayError, UnavailableError, UsageError
 from trainway.json_types import Json
@@ -77,7 +85,8 @@ class FileStore:
             self._home.mkdir(parents=True, exist_ok=True)
             self._blobs = Blobs(Directory(str(self._home)))
             for stale in (self._home / FOLDER).glob("*.*"):
-                stale.unlink()  # a server that ended in the middle of it
+                if is_part(stale.name):
+                    stale.unlink()  # a server that ended in the middle of it
         return self._blobs
 
 

@@ -54,6 +54,13 @@ def test_what_a_killed_server_left_goes(tmp_path: Path) -> None:
     assert list((tmp_path / "blobs").iterdir()) == []
 
 
+def test_what_others_have_in_the_folder_stays(tmp_path: Path) -> None:
+    (tmp_path / "blobs" / "old.d").mkdir(parents=True)
+    (tmp_path / "blobs" / "thesis.pdf").write_bytes(b"1")
+    FileStore(tmp_path).missing([])
+    assert {path.name for path in (tmp_path / "blobs").iterdir()} == {"old.d", "thesis.pdf"}
+
+
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "F" * 64])
 def test_a_name_that_is_no_digest_is_refused(tmp_path: Path, name: str) -> None:
     store = FileStore(tmp_path)

@@ -13,6 +13,7 @@ size and time are written down when it is whole: one that was changed is fetched
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -32,10 +33,16 @@ _CONTENT: Final = "content"
 _SHAPE: Final = "shape"
 _LOCK: Final = ".lock"
 _ROOM: Final = "room"
+_ENTRY: Final = re.compile(r"(sha256|seen)-[0-9a-f]{64}")
+"""The names of entries: the folder may have others' files in it, which are not ours to remove."""
 
 
 class TooLargeError(UsageError):
     """A file is larger than the cache may be."""
+
+
+class NoRoomError(ConflictError):
+    """Live jobs use so much of the cache that a file has no room beside it."""
 
 
 def user_cache(environment: Mapping[str, str]) -> "Cache":
@@ -110,7 +117,7 @@ class Cache:
                 return
             total -= sizes[name] if self._removed(name) else 0
         if total + room > self._limit:
-            raise ConflictError(
+            raise NoRoomError(
                 f"live jobs use {in_words(total)} of the cache, which has a limit of"
                 f" {in_words(self._limit)}; there is no room for {in_words(room)}",
                 hint="raise TRAINWAY_DATA_CACHE_SIZE, or wait for a job to end",
@@ -134,7 +141,8 @@ class Cache:
         return outcome
 
     def _entries(self) -> list[Path]:
-        return [path for path in self._folder.iterdir() if path.is_dir()]
+        named = (path for path in self._folder.iterdir() if _ENTRY.fullmatch(path.name))
+        return [path for path in named if path.is_dir() and not path.is_symlink()]
 
     def _used(self, name: str) -> float:
         try:

@@ -109,6 +109,39 @@ def test_what_a_live_job_uses_is_never_removed(store: MemoryStore, tmp_path: Pat
     assert not is_here(cache, store, "a")
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["thesis", "sha256", f"sha256-{'A' * 64}", f"seen-{'0' * 64}.old", f"my-seen-{'0' * 64}"],
+)
+def test_what_others_have_in_the_folder_stays_and_does_not_count(
+    name: str, store: MemoryStore, tmp_path: Path
+) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "chapter").write_bytes(b"x" * 1000)
+    cache = Cache(tmp_path, limit=150)
+
+    for key in "ab":
+        use(cache, store, key)
+    assert cache.size() == 100
+    cache.prune(150)
+
+    assert not any(is_here(cache, store, key) for key in "ab")
+    assert (tmp_path / name / "chapter").read_bytes() == b"x" * 1000
+
+
+def test_a_link_with_the_name_of_an_entry_is_none(store: MemoryStore, tmp_path: Path) -> None:
+    folder, cache = tmp_path / "cache", Cache(tmp_path / "cache", limit=150)
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter").write_bytes(b"x" * 1000)
+    (folder / f"seen-{'0' * 64}").symlink_to(tmp_path / "thesis")
+
+    use(cache, store, "a")
+    cache.prune(150)
+
+    assert cache.size() == 0
+    assert (folder / f"seen-{'0' * 64}" / "chapter").exists()
+
+
 def test_two_who_want_the_same_wait_for_one_download(store: MemoryStore, tmp_path: Path) -> None:
     begun, may_end = threading.Event(), threading.Event()
 

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainway.data import plain_reading
 from trainway.data.plain_reading import PlainReading, is_plain
-from trainway.data.profile import az_config, check_address, gs_config, r2_config, s3_config, s3_keys
+from trainway.data.profile import (
+    SERVICE_ENDPOINT,
+    az_config,
+    check_address,
+    gs_config,
+    known_credential,
+    r2_config,
+    s3_config,
+    s3_keys,
+    without_keys,
+)
 from trainway.data.signature import Keys
 from trainway.data.store import PART_SIZE, ChangedError, Entry, Piece
 from trainway.data.uri import OBJECT_STORES, Location
@@ -270,7 +280,7 @@ def _store(location: Location) -> tuple[Any, str, Keys | None]:
             check_address(location.scheme, endpoint)
         if endpoint.startswith("http://"):
             options["allow_http"] = True
-        made = store.S3Store(location.bucket, config=config, client_options=options, **more)
+        made = _s3_store(location.bucket, config, {"client_options": options, **more})
         return made, endpoint, s3_keys(os.environ, config)
     config = (gs_config if location.scheme == "gs" else az_config)(os.environ)
     for name in {"google_base_url", "azure_storage_endpoint"} & config.keys():
@@ -279,6 +289,22 @@ def _store(location: Location) -> tuple[Any, str, Keys | None]:
         options["allow_http"] = True
     kind = store.GCSStore if location.scheme == "gs" else store.AzureStore
     return kind(location.bucket, config=config, client_options=options, **more), "", None
+
+
+def _s3_store(bucket: str, config: dict[str, str], more: dict[str, Any]) -> Any:
+    from obstore import store  # noqa: PLC0415 - an extra
+    from obstore.exceptions import UnknownConfigurationKeyError  # noqa: PLC0415 - an extra
+
+    credential = known_credential(config)
+    settings: Any = config
+    if credential is not None:
+        settings = without_keys(config)
+        more = {**more, "credential_provider": credential}
+    try:
+        return store.S3Store(bucket, config=settings, **more)
+    except UnknownConfigurationKeyError:
+        settings = {name: text for name, text in settings.items() if name != SERVICE_ENDPOINT}
+        return store.S3Store(bucket, config=settings, **more)
 
 
 def _text(path: str) -> str | None:

@@ -7,6 +7,7 @@ never printed.
 
 import configparser
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import urlsplit
@@ -22,6 +23,15 @@ _MORE_THAN_KEYS: Final = (
     "AWS_SSE_CUSTOMER_KEY_BASE64", "AWS_SSE_BUCKET_KEY_ENABLED", "AWS_REQUEST_PAYER",
     "AWS_S3_EXPRESS", "AWS_CHECKSUM_ALGORITHM", "AWS_UNSIGNED_PAYLOAD",
 )  # fmt: skip
+_NOT_OF_R2: Final = {
+    "AWS_SKIP_SIGNATURE": "false",
+    "AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "false",
+    "AWS_S3_EXPRESS": "false",
+    "AWS_REQUEST_PAYER": "false",
+}
+"""What obstore adds of the variables of AWS, and what it is told instead where one is set."""
+SERVICE_ENDPOINT: Final = "aws_endpoint_url_s3"
+"""A setting that only newer versions of obstore know; those prefer it to any other endpoint."""
 _SIGN_IN: Final = ("sso_session", "sso_start_url", "role_arn", "credential_process")
 _R2: Final = "r2"
 _ENDPOINTS: Final = {
@@ -74,6 +84,47 @@ def s3_keys(environment: Mapping[str, str], config: Mapping[str, str]) -> Keys |
         return None
     token = source.get("aws_session_token") or ""
     return Keys(access, secret, token, config.get("aws_region") or "us-east-1")
+
+
+@dataclass(frozen=True)
+class KnownCredential:
+    """Keys that were found here, as obstore asks for them.
+
+    It gets them as a whole, since it completes single ones with what the environment has of others:
+    a session token of AWS would go to R2.
+    """
+
+    access: str
+    secret: str = field(repr=False)
+    token: str | None = field(repr=False)
+
+    def __call__(self) -> dict[str, str | None]:
+        """The keys; they do not expire as long as a program runs."""
+        return {
+            "access_key_id": self.access,
+            "secret_access_key": self.secret,
+            "token": self.token,
+            "expires_at": None,
+        }
+
+
+def known_credential(config: Mapping[str, str]) -> KnownCredential | None:
+    """The keys that were found here; None: obstore finds others itself."""
+    access, secret, token = (config.get(key) for key in _KEYS)
+    if not access and not secret:
+        return None
+    if not access or not secret:
+        given, missing = _KEYS[:2] if access else (_KEYS[1], _KEYS[0])
+        raise UsageError(
+            f"the profile of AWS has {given}, but no {missing}",
+            hint="see AWS_PROFILE, and ~/.aws/credentials and ~/.aws/config",
+        )
+    return KnownCredential(access, secret, token or None)
+
+
+def without_keys(config: Mapping[str, str]) -> dict[str, str]:
+    """The settings that are no keys."""
+    return {name: value for name, value in config.items() if name not in _KEYS}
 
 
 def check_address(scheme: str, address: str) -> None:
@@ -134,7 +185,9 @@ def r2_config(environment: Mapping[str, str], home: str, read: ReadText) -> dict
             " ~/.cloudflare/r2.credentials",
         )
     made = endpoint or f"https://{account}.r2.cloudflarestorage.com"
-    return {**keys, "aws_endpoint": made, "aws_region": "auto"}
+    others = {**_NOT_OF_R2, SERVICE_ENDPOINT.upper(): made}
+    told = {name.lower(): value for name, value in others.items() if name in environment}
+    return {**keys, **told, "aws_endpoint": made, "aws_region": "auto"}
 
 
 def _profile(

@@ -40,8 +40,8 @@ def os_complaint(error: OSError, folder: str) -> str:
     """Why a file of an environment could not be made."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return full_disk(folder)
-    complaint = f"{error.strerror}: {error.filename}"
-    if str(error.filename or "").startswith(folder):
+    complaint, place = f"{error.strerror}: {error.filename}", str(error.filename or "")
+    if place and (f"{place}/".startswith(f"{folder}/") or folder.startswith(f"{place}/")):
         complaint += "; let TRAINWAY_ENVIRONMENTS name a folder that can be written"
     return complaint
 

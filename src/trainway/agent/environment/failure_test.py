@@ -61,3 +61,25 @@ def test_a_folder_that_cannot_be_written_has_another_variable() -> None:
     assert os_complaint(OSError(errno.ENOENT, "No such file", "/req"), "/environments") == (
         "No such file: /req"
     )
+
+
+@pytest.mark.parametrize(
+    ("filename", "is_ours"),
+    [
+        ("/home/me/.cache/trainway/environments", True),
+        ("/home/me/.cache/trainway/environments/locks", True),
+        ("/home/me/.cache", True),
+        ("/home/me", True),
+        ("/home/m", False),
+        ("/home/me/.cache/trainway/environments.txt", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_a_home_that_cannot_be_written_has_another_variable_too(
+    filename: str | None, *, is_ours: bool
+) -> None:
+    error = OSError(errno.EACCES, "Permission denied", filename)
+    said = os_complaint(error, "/home/me/.cache/trainway/environments")
+    assert said.startswith("Permission denied")
+    assert ("TRAINWAY_ENVIRONMENTS" in said) == is_ours

@@ -13,11 +13,13 @@ import fcntl
 import json
 import os
 import posixpath
+import re
 import time
 from contextlib import contextmanager, suppress
 
 from trainway.agent.base import linux
 from trainway.agent.base.removal import remove_trees
+from trainway.agent.environment.requirements import KEY_LENGTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ FOLDER_VARIABLE = "TRAINWAY_ENVIRONMENTS"
 PRIVATE = 0o700
 DAY = 86_400.0
 FRESH_S = 120.0
+PAUSE_S = 0.5
+_KEY = re.compile(f"[0-9a-f]{{{KEY_LENGTH}}}")
+"""The folder may have others' files in it, which are none of our business."""
 
 
 def folder_of(environ: Mapping[str, str]) -> str:
@@ -107,11 +112,12 @@ class Shelf:
             os.close(handle)
 
     @contextmanager
-    def making(self, key: str) -> Iterator[int | None]:
+    def making(self, key: str, pause: Callable[[float], None] = time.sleep) -> Iterator[int | None]:
         """Hold an environment alone, to make it; None: somebody else has made it meanwhile.
 
         Waits for whoever makes it, and not for those who use it: these may do so for days, or be of
-        a gang that waits for this very node.
+        a gang that waits for this very node. Of one that is in use and has lost its file the rest
+        has to stay; then it looks now and then, since others may make it before us.
         """
         handle = self._open(key)
         try:
@@ -119,6 +125,8 @@ class Shelf:
                 fcntl.flock(handle, fcntl.LOCK_SH)
                 if self.facts(key) is not None:
                     break
+                fcntl.flock(handle, fcntl.LOCK_UN)
+                pause(PAUSE_S)
             yield None if self.facts(key) is not None else handle
         finally:
             os.close(handle)
@@ -173,7 +181,8 @@ class Shelf:
         found = []
         for name in sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else ():
             key, suffix = posixpath.splitext(name)
-            facts = self.facts(key) if suffix == ".json" else None
+            is_ours = suffix == ".json" and _KEY.fullmatch(key) is not None
+            facts = self.facts(key) if is_ours else None
             if facts is not None:
                 with suppress(OSError):  # removed meanwhile
                     found.append(Entry(key, facts, os.stat(self._note(key)).st_mtime))

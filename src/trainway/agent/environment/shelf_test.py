@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from trainway.agent.environment.requirements import KEY_LENGTH
 from trainway.agent.environment.shelf import DAY, Entry, Shelf, folder_of, superfluous
+
+A = "a" * KEY_LENGTH
+"""The name of an environment."""
 
 
 @pytest.fixture
@@ -64,46 +68,60 @@ def test_only_the_owner_may_write_where_programs_are_run_from(shelf: Shelf) -> N
 
 
 def test_a_folder_without_its_note_is_not_there(shelf: Shelf) -> None:
-    Path(shelf.path("a")).mkdir()
-    assert (shelf.facts("a"), shelf.use("a"), shelf.entries()) == (None, None, [])
+    Path(shelf.path(A)).mkdir()
+    assert (shelf.facts(A), shelf.use(A), shelf.entries()) == (None, None, [])
 
 
 def test_what_is_used_is_never_removed(shelf: Shelf) -> None:
-    put(shelf, "a")
-    lease = shelf.use("a")
+    put(shelf, A)
+    lease = shelf.use(A)
     assert lease is not None
-    assert not shelf.is_free("a")
+    assert not shelf.is_free(A)
     assert shelf.prune(-1, 0.0) == []
     os.close(lease)
-    assert [entry.key for entry in shelf.prune(-1, 0.0)] == ["a"]
-    assert not Path(shelf.path("a")).exists()
+    assert [entry.key for entry in shelf.prune(-1, 0.0)] == [A]
+    assert not Path(shelf.path(A)).exists()
+
+
+@pytest.mark.parametrize("name", ["thesis", A.upper(), f"{A}a", "uv"])
+def test_what_others_have_in_the_folder_stays(shelf: Shelf, name: str) -> None:
+    Path(shelf.path(name)).mkdir()
+    Path(shelf.path(name), "chapter").write_text("1")
+    note = Path(f"{shelf.path(name)}.json")
+    note.write_text('{"bytes": 1000}')
+    os.utime(note, (0, 0))
+
+    assert shelf.entries() == []
+    assert shelf.prune(0, 30.0) == []
+    assert shelf.prune(-1, 0.0) == []
+    assert Path(shelf.path(name), "chapter").exists()
 
 
 def test_using_one_counts_as_its_last_use(shelf: Shelf) -> None:
-    put(shelf, "a", age=40 * DAY)
-    lease = shelf.use("a")
+    put(shelf, A, age=40 * DAY)
+    lease = shelf.use(A)
     assert lease is not None
     os.close(lease)
     assert shelf.prune(10**9, 30.0) == []
 
 
 def test_what_somebody_makes_is_not_used(shelf: Shelf) -> None:
-    put(shelf, "a")
-    with shelf.alone("a") as lock:
-        assert shelf.use("a") is None
+    put(shelf, A)
+    with shelf.alone(A) as lock:
+        assert shelf.use(A) is None
         assert fcntl.fcntl(lock, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
-    assert shelf.use("a") is not None
+    assert shelf.use(A) is not None
 
 
 def test_who_came_second_does_not_wait_for_those_who_use_what_the_first_has_made(
     shelf: Shelf,
 ) -> None:
-    put(shelf, "a")
-    lease = shelf.use("a")
-    with shelf.making("a") as lock:
+    put(shelf, A)
+    lease = shelf.use(A)
+    with shelf.making(A) as lock:
         assert lock is None
     assert lease is not None
-    assert not shelf.is_free("a")
+    assert not shelf.is_free(A)
 
 
 def test_what_is_not_whole_is_made_by_one_after_the_other(shelf: Shelf) -> None:
@@ -111,17 +129,83 @@ def test_what_is_not_whole_is_made_by_one_after_the_other(shelf: Shelf) -> None:
 
     def make() -> None:
         first.wait()
-        with shelf.making("a") as lock:
+        with shelf.making(A) as lock:
             told.append(lock)
 
     second = threading.Thread(target=make)
     second.start()
-    with shelf.making("a") as lock:
+    with shelf.making(A) as lock:
         assert lock is not None
         first.set()
-        put(shelf, "a")
+        put(shelf, A)
     second.join(timeout=60)
     assert told == [None]
+
+
+def test_the_rest_of_one_that_somebody_uses_is_waited_for_in_peace(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(shelf, A)
+    lease = shelf.use(A)
+    assert lease is not None
+    Path(f"{shelf.path(A)}.json").unlink()
+    asked: list[int] = []
+    pauses: list[float] = []
+    flock = fcntl.flock
+
+    def counted(handle: int, how: int) -> None:
+        asked.append(how)
+        assert len(asked) < 20, "it asks again and again"
+        flock(handle, how)
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        assert not shelf.is_free(A)
+        if len(pauses) == 2:
+            os.close(lease)
+
+    monkeypatch.setattr(fcntl, "flock", counted)
+    with shelf.making(A, pause) as lock:
+        assert lock is not None
+        assert len(pauses) == 2
+        assert min(pauses) > 0
+
+
+def test_of_those_who_wait_for_it_one_makes_it_and_the_others_wait_for_nobody_who_uses_it(
+    shelf: Shelf,
+) -> None:
+    put(shelf, A)
+    rest = shelf.use(A)
+    assert rest is not None
+    Path(f"{shelf.path(A)}.json").unlink()
+    waiting = [threading.Event() for _ in range(2)]
+    may_go = [threading.Event() for _ in range(2)]
+    told: list[int | None] = []
+
+    def make(number: int) -> None:
+        def pause(_seconds: float) -> None:
+            waiting[number].set()
+            assert may_go[number].wait(60)
+
+        with shelf.making(A, pause) as lock:
+            told.append(lock)
+            if lock is not None:
+                shelf.finish(A, {})
+
+    threads = [threading.Thread(target=make, args=(number,)) for number in range(2)]
+    for thread, event in zip(threads, waiting, strict=True):
+        thread.start()
+        assert event.wait(60)
+    os.close(rest)
+    may_go[0].set()
+    threads[0].join(timeout=60)
+    lease = shelf.use(A)
+    may_go[1].set()
+    threads[1].join(timeout=60)
+
+    assert lease is not None
+    assert [lock is None for lock in told] == [False, True]
+    assert not shelf.is_free(A)
 
 
 @pytest.mark.parametrize(

@@ -234,6 +234,7 @@ def test_each_change_is_written_once(world: World, tmp_path: Path) -> None:
 
 
 MAKER = "trainway-environment"
+KEY = "0123456789abcdef0123"
 
 
 class Environment:
@@ -277,10 +278,10 @@ def test_an_environment_is_made_before_all_containers(tmp_path: Path) -> None:
     assert (world.running, world.pod.phase) == ([MAKER], "Pending")
     asked = mine.result.with_suffix(".txt")
     assert asked.read_text() == "six"
-    mine.put("k")
-    mine.say(key="k", message="made")
+    mine.put(KEY)
+    mine.say(key=KEY, message="made")
     assert world.running == ["one"]
-    path = mine.shelf.path("k")
+    path = mine.shelf.path(KEY)
     found = (f"{path}/bin:/bin", path)
     assert mine.variables() == {
         MAKER: ("/bin", None), "one": found, "main": found, "other": found,
@@ -289,7 +290,7 @@ def test_an_environment_is_made_before_all_containers(tmp_path: Path) -> None:
     for name in ("one", "main", "other"):
         world.end(name)
     assert world.pod.phase == "Succeeded"
-    assert [entry.key for entry in mine.shelf.prune(-1, 0.0)] == ["k"]
+    assert [entry.key for entry in mine.shelf.prune(-1, 0.0)] == [KEY]
     assert os.listdir(mine.result.parent) == []
 
 
@@ -297,8 +298,8 @@ def test_on_hosts_a_pod_waits_until_all_pods_have_their_environments(tmp_path: P
     mine = Environment(tmp_path, held=True)
     world = mine.world
     assert "prepared" not in world.pod.record()
-    mine.put("k")
-    mine.say(key="k", message="made")
+    mine.put(KEY)
+    mine.say(key=KEY, message="made")
     assert (world.running, world.pod.record()["prepared"]) == ([], True)
     assert mine.shelf.prune(-1, 0.0) == [], "it is in use already"
     world.pod.let_go()
@@ -315,10 +316,10 @@ def test_where_python_has_all_packages_nothing_changes(tmp_path: Path) -> None:
 
 def test_one_that_was_removed_meanwhile_is_made_again(tmp_path: Path) -> None:
     mine = Environment(tmp_path)
-    mine.say(key="k", message="there already")
+    mine.say(key=KEY, message="there already")
     assert mine.world.running == [MAKER]
-    mine.put("k")
-    mine.say(key="k", message="made")
+    mine.put(KEY)
+    mine.say(key=KEY, message="made")
     assert mine.world.running == ["one"]
 
 

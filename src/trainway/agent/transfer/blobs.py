@@ -131,7 +131,7 @@ class Blobs:
         """Drop what a sender began and cannot go on with."""
         self._parts = {key: part for key, part in self._parts.items() if key[1] != sender}
         for name in os.listdir(self._home.join(FOLDER)):
-            if name.endswith(f".{sender}"):
+            if name.endswith(f".{sender}") and is_part(name):
                 self._home.remove(f"{FOLDER}/{name}")
 
     def read(self, name: str) -> bytes:
@@ -158,7 +158,8 @@ class Blobs:
     def _entries(self) -> list[tuple[str, int, int, float]]:
         """All whole blobs, the longest unused first: name, size, links, when they were used."""
         with os.scandir(self._home.join(FOLDER)) as entries:
-            found = [(entry.name, entry.stat()) for entry in entries if len(entry.name) == _LENGTH]
+            ours = [entry for entry in entries if _is_digest(entry.name) and entry.is_file()]
+        found = [(entry.name, entry.stat()) for entry in ours]
         found.sort(key=lambda item: item[1].st_mtime_ns)
         return [(name, status.st_size, status.st_nlink, status.st_mtime) for name, status in found]
 
@@ -217,7 +218,16 @@ def _value(value: Any, job: Directory) -> Any:
     return job.read(f"{FOLDER}/{name}").decode("utf-8", "surrogateescape")
 
 
+def is_part(name: str) -> bool:
+    """Whether a file of the folder is a blob of which some has come: others may be there, too."""
+    return _is_digest(name.partition(".")[0]) and "." in name
+
+
+def _is_digest(name: str) -> bool:
+    return len(name) == _LENGTH and _HEX.issuperset(name)
+
+
 def _checked(name: str) -> str:
-    if len(name) != _LENGTH or not _HEX.issuperset(name):
+    if not _is_digest(name):
         raise BlobError(f"{name!r} is not a digest")
     return name

@@ -146,3 +146,17 @@ def test_what_nobody_uses_goes_in_the_end(tmp_path: Path) -> None:
         os.utime(tmp_path / "blobs" / name, (1000, 1000))
     later = Blobs(home, now=lambda: 1001.0 + UNUSED_SECONDS)
     assert later.missing([old, kept, new]) == [old]
+
+
+def test_what_others_have_in_the_folder_stays_and_does_not_count(tmp_path: Path) -> None:
+    (tmp_path / "blobs").mkdir()
+    others = [tmp_path / "blobs" / name for name in ("x" * 64, "F" * 64, "thesis.a")]
+    for path in others:
+        path.write_bytes(b"x" * 1000)
+        os.utime(path, (0, 0))
+    (tmp_path / "blobs" / ("0" * 64)).mkdir()
+    blobs = Blobs(Directory(str(tmp_path)), limit=250)
+    kept = [send(blobs, data) for data in (b"a" * 100, b"b" * 100)]
+    blobs.forget("a")
+    assert blobs.missing(kept) == []
+    assert all(path.exists() for path in others)

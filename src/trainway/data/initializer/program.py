@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from trainway.data import file_lock
-from trainway.data.cache import Cache, TooLargeError, user_cache
+from trainway.data.cache import Cache, NoRoomError, TooLargeError, user_cache
 from trainway.data.copying import copy
 from trainway.data.disk import disk_error, in_words
 from trainway.data.flight.initialization import SCHEME, await_cache
@@ -46,6 +46,11 @@ _KEYS_HINT: Final = (
     "hint: a TrainJob sets ACCESS_KEY_ID, SECRET_ACCESS_KEY, ENDPOINT and REGION in env of the"
     " source, or in the Secret of its secretRef"
 )
+
+_PAST_THE_CACHE: Final[Mapping[type[TrainwayError], str]] = {
+    TooLargeError: "it is too large for the cache, and goes past it",
+    NoRoomError: "running jobs use the cache, which has no room for it: it goes past the cache",
+}
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
@@ -140,8 +145,8 @@ def _fetched(request: Request, target: Path, report: Report, cache: Cache | None
     uri = str(request.location) if not request.location.query else _with_query(request)
     try:
         outcome = copy(uri, f"{target}/", request.patterns, options, cache)
-    except TooLargeError:
-        report.say("it is too large for the cache, and goes past it")
+    except (TooLargeError, NoRoomError) as error:
+        report.say(_PAST_THE_CACHE[type(error)])
         outcome = copy(uri, f"{target}/", request.patterns, options)
     if not outcome.files:
         said = [f"left out are {', '.join(request.patterns.ignore)}"]

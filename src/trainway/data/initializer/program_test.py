@@ -13,6 +13,8 @@ from trainway.data.initializer import program, starter
 from trainway.data.initializer.archive import archive
 from trainway.data.initializer.program import Report, initialize, main
 from trainway.data.initializer.request import REFUSED, request_of
+from trainway.data.transfer import Wanted
+from trainway.data.transfer_testing import MemoryStore
 
 FILES = {
     "config.json": b"{}",
@@ -200,6 +202,25 @@ def test_what_is_too_large_for_the_cache_goes_past_it(
         initialize(tmp_path / "model", request_of("model", env), env, Report("model"), cache)
 
     assert files(tmp_path / "model") == {"config.json", "model.safetensors"}
+
+
+def test_what_has_no_room_in_the_cache_beside_live_jobs_goes_past_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    cache, store = Cache(tmp_path / "cache", 8000), MemoryStore({"a": b"a" * 5000})
+    entry = store.stat("a")
+    assert entry is not None
+    held, _ = cache.lease(Wanted(store, entry, "s3://b/a", Path("unused")))
+    with served(PretendedHub(FILES)) as hub, held:
+        env = variables(hub, tmp_path)
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        report = Report("model", said.append)
+        initialize(tmp_path / "model", request_of("model", env), env, report, cache)
+
+    assert files(tmp_path / "model") == {"config.json", "model.safetensors"}
+    assert "running jobs use the cache, which has no room for it" in said[1]
+    assert held.path.read_bytes() == b"a" * 5000
 
 
 def test_it_travels_as_one_file(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class Handler(BaseHTTPRequestHandler):
 def address() -> Iterator[str]:
     Handler.got = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

@@ -98,7 +98,7 @@ class Handler(BaseHTTPRequestHandler):
 def url(tmp_path: Path) -> Iterator[str]:
     path = str(tmp_path / "rest.sock")
     with socketserver.UnixStreamServer(path, Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield f"unix:{path}"
         server.shutdown()
