@@ -34,7 +34,7 @@ _SHAPE: Final = "shape"
 _LOCK: Final = ".lock"
 _ROOM: Final = "room"
 _ENTRY: Final = re.compile(r"(sha256|seen)-[0-9a-f]{64}")
-"""The names of entries: the folder may have others' files in it, which are not ours to remove."""
+"""The names of entries: the folder may have files of others in it, which stay."""
 
 
 class TooLargeError(UsageError):

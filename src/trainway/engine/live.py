@@ -108,7 +108,8 @@ class LiveJob(StoredJob):
         record = self.record
         if record.wanted in ENDING:
             self._ending.set()
-        if _course(record) != _course(before):
+        sets_out = record.move and not before.move
+        if sets_out or (record.phase, record.demand) != (before.phase, before.demand):
             self._around.on_phase(self)
         if record.is_over:
             self._close()
@@ -396,8 +397,3 @@ class LiveJob(StoredJob):
         self.over.set()
         self._metrics.close()
         self._deadline.clear()
-
-
-def _course(record: JobRecord) -> tuple[str, str, bool]:
-    """What others go by."""
-    return record.phase, record.demand, bool(record.move) and not record.is_over

@@ -1,11 +1,12 @@
 """A live job that can change its place: its backend is always the one that its record names."""
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from trainway.backends import capabilities
-from trainway.backends.base import Backend, Devices, Handle
+from trainway.backends.base import Backend, Devices, Handle, Update
 from trainway.backends.hand_over import Packs
 from trainway.engine.agent_starts import FailedStarts
 from trainway.engine.live import LiveContext, LiveJob
@@ -19,7 +20,9 @@ from trainway.engine.recovery.cause import Cause, cause_of_end
 from trainway.engine.stored_job import Change
 from trainway.engine.wishes import ENDING, RESUME, SUSPEND
 from trainway.engine.worker_pool.assignment import is_for_workers
-from trainway.errors import TrainwayError
+from trainway.errors import DatabaseError, TrainwayError
+
+log = logging.getLogger(__name__)
 
 Backends = Callable[[str, Handle], Backend]
 """Gives the backend of a job by its name and the job's handle."""
@@ -62,6 +65,16 @@ class MovableJob(LiveJob):
         if self._carrier is not None:
             self._carrier.cancel()
             await asyncio.gather(self._carrier, return_exceptions=True)
+
+    async def take_in(self, updates: Sequence[Update]) -> None:
+        """Note what its journal said while nobody else watched it, and watch it again."""
+        try:
+            await self._take_up()
+            for update in updates:
+                await self._note(update)
+        except DatabaseError as error:
+            log.warning("job %s: its journal is read again: %s", self.id, error)
+        self.carry()
 
     def beginning(self, devices: Devices, wanted: str = "") -> Change:
         """What gives it to its backend; where it comes from another one, it is suspended."""
@@ -129,8 +142,10 @@ class MovableJob(LiveJob):
 
     def _turned_back(self, message: str) -> Change | None:
         move = self.move
-        if move is None or not self._is_refused(move):
-            return None
+        return self.going_back(move, message) if move and self._is_refused(move) else None
+
+    def going_back(self, move: Move, message: str) -> Change:
+        """What follows where the place that it was to go to does not take it."""
         said = f"{move.to.backend} does not take it, so it goes back: {message}"
         columns: dict[str, Any] = {
             "move": move.followed_by(Step.RETURNING).text(),

@@ -36,7 +36,7 @@ from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, unplaced
 from trainway.engine.moving.patience import Patience
 from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.moving.wish import begins_anew, check_leaving, check_movable, moving
-from trainway.engine.moving.withdrawal import withdraw
+from trainway.engine.moving.withdrawal import WorkDoneError, withdraw
 from trainway.engine.observation import Observation
 from trainway.engine.phases import Phase
 from trainway.engine.reading import Reading
@@ -267,6 +267,10 @@ class Moves:
             await self._let_go(live, move)
         except UnavailableError:
             raise
+        except WorkDoneError as done:
+            await self._write(live, Change({"move": None}))
+            live.background.spawn(live.take_in(done.updates))
+            return False
         except TrainwayError as error:
             await self._stay(live, move, error)
             return False
@@ -282,7 +286,7 @@ class Moves:
             except TimeoutError:
                 raise UnavailableError(f"{move.to.backend} does not answer") from None
             except TrainwayError as error:
-                refused = live.declined(error.sentence) or self._refused(live, move, error)
+                refused = live.declined(error.sentence) or live.going_back(move, error.sentence)
                 await self._write(live, refused)
                 return True
             await self._left(live, move, spec, arrival)
@@ -317,13 +321,6 @@ class Moves:
                 return
             said, anew = f"it goes on at {place}", move.withdraws
             await self._arrive(live, arrival, None, said, resumes=move.resumes, begins_anew=anew)
-
-    def _refused(self, live: RecoveredJob, move: Move, error: TrainwayError) -> Change:
-        """What follows where a job cannot be made for the place that it is to go to."""
-        said = f"{move.to.backend} does not take it, so it goes back: {error.sentence}"
-        event = live.event("MoveRefused", said, kind="Warning")
-        columns = {"move": move.followed_by(Step.RETURNING).text(), "message": said}
-        return Change(columns, [event])
 
     async def _let_go(self, live: RecoveredJob, move: Move) -> None:
         """Have its place let go of a job that was ever given to it; nothing of it runs then."""

@@ -1,5 +1,7 @@
 """Two places that hand jobs over, as the tests of moves play them."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ from trainway.backends.registry import Registry
 from trainway.backends.testing import FakeBackend, FakeJob
 from trainway.engine.jobs import Engine
 from trainway.engine.store import Store
-from trainway.engine.testing import World, memory_database
+from trainway.engine.testing import World, act, memory_database, told
 from trainway.errors import ConflictError, NotFoundError, UnavailableError
 
 HERE, THERE = "local", "ssh/lab"
@@ -121,3 +123,32 @@ class MovingWorld(World):
     def stored(self, name: str = "demo") -> Any:
         """The record of a job."""
         return self.store.get(name)
+
+
+Scene = Callable[[MovingWorld], Awaitable[None]]
+
+
+def play(scene: Scene) -> None:
+    """Let a scene happen."""
+
+    async def run() -> None:
+        world = MovingWorld()
+        await act(lambda _: scene(world), world)
+
+    asyncio.run(run())
+
+
+async def suspended(job: FakeJob) -> None:
+    """Let the agent do what it is told."""
+    await told(job, "suspend")
+    job.suspend()
+
+
+async def goes_on(world: MovingWorld, job_id: str) -> FakeJob:
+    """Let the other place go on with the job."""
+    there = await world.begun_there(job_id)
+    there.write("agent", event="started")
+    await told(there, "resume")
+    there.suspend("False")
+    there.run()
+    return there

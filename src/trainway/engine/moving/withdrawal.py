@@ -5,10 +5,11 @@ When it returns, nothing of the job runs at the place, and the place knows nothi
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Final
 
 from trainway.backends.agents.jobdir import JobDir
-from trainway.backends.base import AgentStartError
+from trainway.backends.base import AgentStartError, Update
 from trainway.backends.capabilities import KeepsOutput
 from trainway.engine.live import LiveJob
 from trainway.engine.moving.kept_attempts import attempts_so_far, keep_attempts
@@ -21,6 +22,15 @@ log = logging.getLogger(__name__)
 
 _END_S: Final = 60.0
 """How long the end of a job is waited for before it is asked for again."""
+
+
+class WorkDoneError(ConflictError):
+    """It has done all of its work, just before it was told to end."""
+
+    def __init__(self, updates: Sequence[Update]) -> None:
+        super().__init__("it has done all of its work")
+        self.updates = updates
+        """What its journal says that nobody has taken in."""
 
 
 async def withdraw(live: LiveJob, move: Move) -> None:
@@ -76,14 +86,15 @@ async def _cancel(live: LiveJob, patience_s: float) -> None:
 
 async def _ended(live: LiveJob, patience_s: float) -> None:
     """Wait until its journal says that it has ended, or has no more to say."""
+    handle, seq = live.record.handle_data, live.record.journal_seq
+    updates: list[Update] = []
     try:
         async with asyncio.timeout(patience_s):
-            async for update in live.backend.watch(
-                live.record.handle_data, live.record.journal_seq
-            ):
+            async for update in live.backend.watch(handle, seq):
+                updates.append(update)
                 ends = [each for each in update.records if each.get("type") == "end"]
                 if any(each.get("succeeded") for each in ends):
-                    raise ConflictError("it has done all of its work")  # just before it was told
+                    raise WorkDoneError(updates)
                 if ends:
                     return
     except TimeoutError:
