@@ -119,6 +119,9 @@ class Admission:
         rows = [(job.record, job.spec, [job.event, *job.more]) for job in new]
         is_stored = partial(self._store.has, new[0].record.id)
         try:
+            for ask in self._ledger.admitting:
+                for job in new:
+                    ask(job.record)
             adding = self._ledger.call(self._store.add_all, rows, new[0].run)
             is_new = await self._ledger.settled(adding, is_stored) is not False
         except UncertainError:

@@ -4,6 +4,7 @@ A small one is looked through at every start. In a large one that takes too long
 after a server has met damage in it; until then the file counts as suspect.
 """
 
+import os
 import sqlite3
 from datetime import datetime
 from pathlib import Path
@@ -55,8 +56,44 @@ def suspect(path: Path) -> None:
 
 def set_aside(path: Path, now: datetime) -> Path:
     """Put a damaged database out of the way; where it is now."""
+    aside = move_database(path, _aside(path, now))
     _mark(path).unlink(missing_ok=True)
-    return move_database(path, f"{path.name}.damaged-{now:%Y%m%dT%H%M%SZ}")
+    return aside
+
+
+def announce_aside(path: Path, now: datetime) -> None:
+    """Note that a damaged database is about to be set aside, until its owner was told."""
+    with _note(path).open("w") as file:
+        file.write(_aside(path, now))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def announced_aside(path: Path) -> Path | None:
+    """Where a damaged database is now of which nobody was told: who was to do so was killed."""
+    try:
+        name = _note(path).read_text()
+    except FileNotFoundError:
+        return None
+    aside = path.with_name(name) if name else path
+    if aside == path or not aside.exists():
+        return None  # it is still in its place, and will be found damaged again
+    if not path.exists():
+        move_database(path, name)  # what belongs to it
+    return aside
+
+
+def aside_was_told(path: Path) -> None:
+    """Its owner knows."""
+    _note(path).unlink(missing_ok=True)
+
+
+def _aside(path: Path, now: datetime) -> str:
+    return f"{path.name}.damaged-{now:%Y%m%dT%H%M%SZ}"
+
+
+def _note(path: Path) -> Path:
+    return path.with_name(f"{path.name}-aside")
 
 
 def _mark(path: Path) -> Path:

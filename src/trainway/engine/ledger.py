@@ -93,6 +93,8 @@ class Ledger:
         self.turn = asyncio.Lock()
         """Held by whoever writes what nobody waits for, so that no queue of that can form."""
         self.observers: list[Observer] = []
+        self.admitting: list[Callable[[JobRecord], None]] = []
+        """Asked about each new job right before it is stored; what one raises, refuses it."""
         self.derived: list[Callable[[JobRecord, JobRecord], dict[str, Any]]] = []
         """What else changes of a job when its record becomes another, in the same transaction."""
         self.bills = Bills()

@@ -16,10 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.engine.backup import copy_database, move_database, reading
+from trainway.engine.backup import copy_database, reading
 from trainway.engine.damage import problems, suspect
 from trainway.engine.database import known_versions
 from trainway.engine.database_failure import database_error
+from trainway.engine.restoration import finish, fresh_copy, put_in_place
 from trainway.engine.tables import HEAD
 from trainway.errors import ConflictError, NotFoundError, TrainwayError, UsageError
 from trainway.json_types import Json
@@ -103,14 +104,11 @@ def restore(home: Path, source: Path) -> Json:
             hint="run trainway server stop, then try again; jobs keep running",
         ) from None
     path = held.path / held.DATABASE
-    fresh = path.with_name(f"{path.name}.restored")
+    now, fresh = datetime.now(UTC), fresh_copy(path)
+    _do(path, lambda: finish(path, now, tell=lambda _: None))
     _do(fresh, lambda: copy_database(source, fresh))
-    kept = None
-    if path.exists():
-        name = f"{path.name}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-        kept = str(_do(path, lambda: move_database(path, name)))
-    _do(path, lambda: move_database(fresh, path.name))
-    return {"database": str(path), "file": str(source), "kept": kept}
+    kept = _do(path, lambda: put_in_place(path, now))
+    return {"database": str(path), "file": str(source), "kept": kept and str(kept)}
 
 
 def _checked(source: Path) -> None:

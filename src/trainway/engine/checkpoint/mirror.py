@@ -42,6 +42,7 @@ from trainway.errors import NotFoundError, TrainwayError, UnavailableError
 _AT_ONCE: Final = 4
 _LARGEST_NOTE: Final = 100_000_000
 _STOPS: Final = "the server stops"
+_NOT_THERE: Final = (FileNotFoundError, NotADirectoryError)
 _OWN: Final = ".trainway/"
 """What a function returns is of no use to another job."""
 
@@ -227,24 +228,47 @@ class Mirror:
 
 
 def files_of(output: Path) -> dict[str, Version]:
-    """The files below a directory; no links, and nothing of those that fetch into it."""
+    """The files below a directory; no links, and nothing of those that fetch into it.
+
+    What goes meanwhile is not there. What cannot be read raises an OSError: whoever took it for
+    gone would remove its copy.
+    """
     found: dict[str, Version] = {}
-    for where, _, names in os.walk(output):
-        for name in names:
-            path = Path(where, name)
-            relative = str(path.relative_to(output))
-            version = None if is_trace(relative) else _version(path)
-            if version is not None and not relative.startswith(_OWN) and _is_text(relative):
-                found[relative] = version
+    for path, version in _below(output):
+        relative = str(path.relative_to(output))
+        if not is_trace(relative) and not relative.startswith(_OWN) and _is_text(relative):
+            found[relative] = version
     return found
 
 
-def _version(path: Path) -> Version | None:
+def _below(output: Path) -> Iterator[tuple[Path, Version]]:
+    folders = [output]
+    while folders:
+        folder = folders.pop()
+        try:
+            paths = list(folder.iterdir())
+        except _NOT_THERE:
+            continue
+        for path in paths:
+            facts = _facts(path)
+            if facts is not None and stat.S_ISDIR(facts.st_mode):
+                folders.append(path)
+            elif facts is not None and stat.S_ISREG(facts.st_mode):
+                yield path, (facts.st_size, facts.st_mtime_ns)
+
+
+def _facts(path: Path) -> os.stat_result | None:
     try:
-        facts = path.lstat()
-    except OSError:
+        return path.lstat()
+    except _NOT_THERE:
         return None
-    return (facts.st_size, facts.st_mtime_ns) if stat.S_ISREG(facts.st_mode) else None
+
+
+def _version(path: Path) -> Version | None:
+    facts = _facts(path)
+    if facts is None or not stat.S_ISREG(facts.st_mode):
+        return None
+    return facts.st_size, facts.st_mtime_ns
 
 
 def _is_text(name: str) -> bool:
@@ -256,10 +280,13 @@ def _is_text(name: str) -> bool:
 
 
 def _note(output: Path) -> dict[str, object] | None:
-    """What was noted beside the output; None: nothing, or nothing of ours."""
+    """What was noted beside the output; None: nothing, or nothing of ours.
+
+    One that cannot be read raises an OSError: without it a half restored output would count.
+    """
     try:
         with job_file.reader(output.parent, output.parent / NOTE) as file:
             said = json.loads(file.read(_LARGEST_NOTE))
-    except (OSError, ValueError, RecursionError, job_file.RefusedFileError):
+    except (*_NOT_THERE, ValueError, RecursionError, job_file.RefusedFileError):
         return None
     return said if isinstance(said, dict) else None

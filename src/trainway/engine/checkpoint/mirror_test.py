@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -170,6 +171,47 @@ def test_an_empty_directory_removes_nothing(output: Path, bucket: Bucket) -> Non
     (output / "1").unlink()
     mine.look(is_over=True)
     assert manifest(bucket) == ["1"]
+
+
+@pytest.mark.parametrize("call", ["iterdir", "lstat"])
+def test_what_cannot_be_read_is_not_gone(
+    output: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    mine = mirror(output, bucket)
+    mine.restore()
+    for name in ("1/model", "2/model", "last"):
+        write(output / name, name)
+    mine.look(is_over=True)
+    before = dict(bucket.objects)
+    (output / "last").unlink()
+    fine, broken = getattr(Path, call), output / "1"
+
+    def fails(path: Path) -> object:
+        if path == broken:
+            raise OSError(errno.EIO, "Input/output error", str(path))
+        return fine(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, call, fails)
+        with pytest.raises(OSError, match="Input/output error"):
+            mine.look(is_over=True)
+    assert bucket.objects == before
+    assert mine.look(is_over=True)
+    assert manifest(bucket) == ["1/model", "2/model"]
+
+
+def test_a_note_that_cannot_be_read_is_not_none(
+    output: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror(output, bucket).restore()
+
+    def fails(_root: Path, path: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error", str(path))
+
+    monkeypatch.setattr("trainway.backends.job_file.reader", fails)
+    for work in (mirror(output, bucket).restore, mirror(output, bucket).look):
+        with pytest.raises(OSError, match="Input/output error"):
+            work()
 
 
 def test_whatever_is_listed_is_there_wherever_it_fails(output: Path, bucket: Bucket) -> None:

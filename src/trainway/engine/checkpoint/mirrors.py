@@ -2,14 +2,14 @@
 
 The server does it, with its own credentials: it has the output of this machine, and gets that of
 hosts and of Slurm. A job that ended while no server ran, or while the bucket could not be reached,
-is found by the note beside its output.
+is found by the note beside its output. What fails for one job is tried again, and keeps no other
+job waiting.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,7 +21,7 @@ from trainway.engine.live import LiveJob
 from trainway.engine.reading import Reading
 from trainway.engine.record import JobRecord
 from trainway.engine.stored_job import Change
-from trainway.errors import TrainwayError
+from trainway.errors import DatabaseError, NotFoundError, TrainwayError
 from trainway.telemetry.log_subject import about, job_fields
 
 if TYPE_CHECKING:
@@ -37,6 +37,13 @@ _SHARE: Final = 4.0
 _MOST_FAILURES: Final = 30
 """After so many in a row the rest of a job that is over is left to the next server."""
 NOT_MIRRORED: Final = "CheckpointNotMirrored"
+
+
+@dataclass
+class _Trouble:
+    why: str = ""
+    failures: int = 0
+    """Without those of the store, which has the same trouble with every job."""
 
 
 @dataclass
@@ -61,6 +68,8 @@ class Mirrors:
         self._known: dict[str, _Mirrored | None] = {}
         self._ended: list[str] = []
         """Jobs that nobody has looked at before they were over."""
+        self._troubles: dict[str, _Trouble] = {}
+        """Jobs that could not be taken up so far."""
 
     @property
     def is_idle(self) -> bool:
@@ -72,6 +81,7 @@ class Mirrors:
 
     def gone(self, record: JobRecord) -> None:
         """What was forgotten is not mirrored."""
+        self._troubles.pop(record.id, None)
 
     def changed(self, before: JobRecord, after: JobRecord) -> None:
         """Remember a job that was over before it was looked at."""
@@ -80,19 +90,20 @@ class Mirrors:
 
     async def run(self) -> None:
         """Mirror until this is cancelled."""
-        await self._find_ended()
+        is_found = await _survived(self._find_ended)
         while True:
             await asyncio.sleep(LOOK_S)
-            await self.look()
+            is_found = is_found or await _survived(self._find_ended)
+            await _survived(self.look)
 
     async def look(self) -> list["asyncio.Task[None]"]:
         """Look at each job once that nobody looks at; the looks that have begun."""
-        while self._ended:
-            await self._take_up(self._ended[-1])
-            self._ended.pop()
+        for key in list(self._ended):
+            if await self._tried(key, self._take_up(key)):
+                self._ended.remove(key)
         for live in list(self._live.values()):
             if live.record.started and live.id not in self._known:
-                self._known[live.id] = await self._mirrored(live)
+                await self._tried(live.id, self._take_up_live(live))
         begun = []
         for key, mirrored in list(self._known.items()):
             if mirrored is None:
@@ -115,9 +126,9 @@ class Mirrors:
 
     async def _looked(self, mirrored: _Mirrored, job: LiveJob | None) -> bool:
         """Mirror a job; whether that is done with, for one that is over."""
-        if job is not None and isinstance(job.backend, KeepsOutput):
-            mirrored.mirror.output = job.backend.output(job.record.handle_data)
         try:
+            if job is not None and isinstance(job.backend, KeepsOutput):
+                mirrored.mirror.output = job.backend.output(job.record.handle_data)
             if job is not None and isinstance(job.backend, BringsOutput):
                 await job.backend.bring(job.record.handle_data)
             await asyncio.to_thread(mirrored.mirror.look, is_over=job is None)
@@ -125,9 +136,8 @@ class Mirrors:
             mirrored.mirror.stop()
             raise
         except Exception as error:  # noqa: BLE001 - a full disk, the network, credentials, ...
-            why = error.sentence if isinstance(error, TrainwayError) else str(error)
             mirrored.failures += 1
-            await self._tell(mirrored, job, why)
+            await self._tell(mirrored, job, _words(error))
             return mirrored.failures >= _MOST_FAILURES
         mirrored.failures, mirrored.told = 0, ""
         return True
@@ -135,12 +145,34 @@ class Mirrors:
     async def _tell(self, mirrored: _Mirrored, job: LiveJob | None, why: str) -> None:
         if why == mirrored.told:
             return
-        mirrored.told = why
         message = f"{mirrored.mirror.location}: {why}"
         log.warning("job %s: its output is not mirrored: %s", mirrored.mirror.job, message)
         if job is not None:
             event = job.event(NOT_MIRRORED, message, kind="Warning")
-            await job.observe(lambda: Change({}, [event]))
+            try:
+                await job.observe(lambda: Change({}, [event]))
+            except DatabaseError as error:
+                log.warning("job %s: it will be told later: %s", mirrored.mirror.job, error)
+                return
+        mirrored.told = why
+
+    async def _tried(self, key: str, work: Awaitable[None]) -> bool:
+        """Do what may fail for one job; whether that is done with, and not to be tried again."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - the store, the disk, ...
+            trouble = self._troubles.setdefault(key, _Trouble())
+            trouble.failures += not isinstance(error, DatabaseError)
+            if trouble.why != _words(error):
+                trouble.why = _words(error)
+                log.warning("job %s: its output is not mirrored: %s", key, trouble.why)
+            if trouble.failures < _MOST_FAILURES:
+                return False
+        self._troubles.pop(key, None)
+        return True
+
+    async def _take_up_live(self, job: LiveJob) -> None:
+        self._known[job.id] = await self._mirrored(job)
 
     async def _mirrored(self, job: LiveJob) -> _Mirrored | None:
         """The mirror of a job, if it has one: then there was a note before it was started."""
@@ -157,19 +189,36 @@ class Mirrors:
     async def _find_ended(self) -> None:
         """Take up jobs that ended before all of them was mirrored."""
         for note in await asyncio.to_thread(lambda: sorted(self._jobs.glob(f"*/{NOTE}"))):
-            if self._live.get(note.parent.name) is None:
-                await self._take_up(note.parent.name)
+            key = note.parent.name
+            if self._live.get(key) is None and not await self._tried(key, self._take_up(key)):
+                self._ended.append(key)
 
     async def _take_up(self, key: str) -> None:
         """Mirror the rest of a job that is over, if there is any."""
         output = self._jobs / key / "output"
         if not output.with_name(NOTE).exists():
             return
-        with suppress(TrainwayError):  # the store does not know it any more
+        try:
             location = location_of(await self._reading.objects(key))
-            mirror = None if location is None else _mirror(output, location, key)
-            if mirror is not None and await asyncio.to_thread(mirror.is_pending):
-                self._known[key] = _Mirrored(mirror, key)
+        except NotFoundError:
+            return
+        mirror = None if location is None else _mirror(output, location, key)
+        if mirror is not None and await asyncio.to_thread(mirror.is_pending):
+            self._known[key] = _Mirrored(mirror, key)
+
+
+async def _survived(work: Callable[[], Awaitable[object]]) -> bool:
+    """Whether something worked; if not, the log says why, and it can be tried again."""
+    try:
+        await work()
+    except Exception:
+        log.exception("outputs cannot be looked at")
+        return False
+    return True
+
+
+def _words(error: Exception) -> str:
+    return error.sentence if isinstance(error, TrainwayError) else str(error)
 
 
 def _mirror(output: Path, location: "Location", job: str) -> "Mirror":

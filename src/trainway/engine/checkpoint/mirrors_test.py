@@ -1,4 +1,5 @@
 import asyncio
+import errno
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ from trainway.data.uri import parse
 from trainway.engine.checkpoint import mirrors as module
 from trainway.engine.checkpoint.mirror import Mirror
 from trainway.engine.checkpoint.mirrors import Mirrors
-from trainway.errors import NotFoundError, UnavailableError
+from trainway.errors import DatabaseError, NotFoundError, UnavailableError
 from trainway.jobset.labels import CHECKPOINT
 from trainway.json_types import Json
 
@@ -101,6 +102,109 @@ def test_a_bucket_that_never_answers_is_given_up(
         look(mine)
     assert (looks, mine.is_idle) == ([True, True], True)
     assert Mirror(tmp_path / "a" / "output", parse("s3://bucket/run"), "a").is_pending()
+
+
+def test_a_store_that_is_locked_ends_no_mirroring(
+    tmp_path: Path, looks: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_FAILURES", 1)
+    looks += [False, False]  # the bucket answers
+    for key in ("a", "b", "later"):
+        begun(tmp_path, key)
+    locked = {"a", "b"}
+
+    class Locked:
+        async def objects(self, job_id: str) -> list[Json]:
+            if job_id in locked:
+                raise DatabaseError("the database is locked by another program")
+            return OBJECTS
+
+    class Backend:
+        def output(self, _handle: Json) -> Path:
+            return tmp_path / "a" / "output"
+
+    job = SimpleNamespace(id="a", record=record(handle_data={}), backend=Backend())
+    live = {"a": job, "later": SimpleNamespace(id="later")}
+    mine = Mirrors(live, Locked(), tmp_path)  # type: ignore[arg-type] # stand-ins, as above
+    asyncio.run(mine._find_ended())
+    live.pop("later")
+    mine.changed(record("later"), record("later", is_over=True))
+    look(mine)
+    assert looks[2:] == [True], "only the one whose objects could be read is mirrored"
+    assert not mine.is_idle
+    locked.clear()
+    look(mine)
+    assert sorted(looks[3:]) == [False, True]
+
+
+def test_a_note_that_is_never_read_is_left_to_the_next_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_FAILURES", 2)
+
+    def broken(_self: Mirror) -> bool:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Mirror, "is_pending", broken)
+    begun(tmp_path, "a")
+    mine = watching(tmp_path, {})
+    asyncio.run(mine._find_ended())
+    assert not mine.is_idle
+    look(mine)
+    assert mine.is_idle
+
+
+def test_a_round_that_fails_is_not_the_last_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_S", 0.0)
+    mine = watching(tmp_path, {})
+
+    async def scene() -> int:
+        rounds, enough = 0, asyncio.Event()
+
+        async def fails() -> None:
+            nonlocal rounds
+            rounds += 1
+            if rounds == 3:
+                enough.set()
+            raise OSError(errno.EIO, "Input/output error")
+
+        monkeypatch.setattr(mine, "look", fails)
+        running = asyncio.create_task(mine.run())
+        await enough.wait()
+        running.cancel()
+        return rounds
+
+    assert asyncio.run(scene()) == 3
+
+
+def test_an_event_that_cannot_be_stored_is_told_at_the_next_look(
+    tmp_path: Path, looks: list[bool]
+) -> None:
+    begun(tmp_path, "a")
+    told: list[str] = []
+
+    class Backend:
+        def output(self, _handle: Json) -> Path:
+            return tmp_path / "a" / "output"
+
+    async def observe(_change: object) -> None:
+        told.append("asked")
+        if len(told) == 1:
+            raise DatabaseError("the database is locked by another program")
+
+    job = SimpleNamespace(
+        id="a",
+        record=record(handle_data={}),
+        backend=Backend(),
+        event=lambda *_, **__: None,
+        observe=observe,
+    )
+    mine = watching(tmp_path, {"a": job})
+    for _ in range(3):
+        look(mine)
+    assert (told, len(looks)) == (["asked", "asked"], 3)
 
 
 def test_a_running_job_is_told_once_what_is_wrong(tmp_path: Path, looks: list[bool]) -> None:

@@ -2,16 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from trainway.backends import capabilities
 from trainway.backends.claims import claiming
 from trainway.backends.registry import Registry
 from trainway.engine.ledger import Ledger
 from trainway.engine.live_jobs import LiveJobs
+from trainway.engine.record import JobRecord
 from trainway.engine.storage.claim import claim_of, place_of
 from trainway.engine.storage.folder_check import check_volume
 from trainway.engine.storage.record import (
@@ -32,6 +36,9 @@ from trainway.errors import (
 )
 from trainway.json_types import Json
 from trainway.schema.validation import closest
+
+if TYPE_CHECKING:
+    from trainway.engine.storage.named_buckets import NamedBucket
 
 VOLUME_PREFIX: Final = "volume.trainway.dev"
 """On a job, a label for each volume that it uses begins with this."""
@@ -55,6 +62,11 @@ class StorageBook:
         self._volumes: Mapping[str, VolumeRecord] = {}
         self._pen = asyncio.Lock()
         """Held while one is changed."""
+        self._coming: Counter[str] = Counter()
+        """The buckets that jobs name which are about to be stored."""
+        self._leaving: set[str] = set()
+        """The buckets that are being removed."""
+        ledger.admitting.append(self._refuse_leaving)
 
     async def start(self) -> None:
         """Take up what a former server has left."""
@@ -72,7 +84,7 @@ class StorageBook:
         known = {name: self._volumes[name].named for name in names}
         used = {f"{VOLUME_PREFIX}/{name}": "used" for name in names}
         for uri in named_buckets(submission.objects):
-            used[f"{BUCKET_PREFIX}/{_bucket(uri)}"] = "used"
+            used[_label(uri)] = "used"
         objects = annotated(submission.objects, known)
         return replace(submission, objects=objects, labels={**submission.labels, **used})
 
@@ -150,41 +162,103 @@ class StorageBook:
             await self._remove(name)
         return volume_view(record, [])
 
-    async def note_buckets(self, objects: list[Json], job: str) -> None:
-        """Remember the buckets that the tasks of a job name."""
-        if not any(obj.get("buckets") for obj in objects):
-            return
-        from trainway.engine.storage.named_buckets import named_buckets  # noqa: PLC0415 - seldom
+    @asynccontextmanager
+    async def naming(self, objects: list[Json]) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
+        """Remember the buckets that the tasks of a job name, while it is being submitted.
 
-        now = time_text(self._clock())
-        known = await self._ledger.call(self._store.buckets)
-        made = {record.uri for record in known if record.is_made}
-        for uri, named in named_buckets(objects).items():
-            is_made = named.is_made or uri in made
-            record = BucketRecord(uri, job, is_made, named.is_persistent, READY, now)
+        They are written down before there is the job, so that no crash can lose one that was made
+        for it. What this gives is told the job's id when it is stored.
+        """
+        named: Mapping[str, NamedBucket] = {}
+        if any(obj.get("buckets") for obj in objects):
+            from trainway.engine.storage.named_buckets import named_buckets  # noqa: PLC0415 - seldom
+
+            named = named_buckets(objects)
+        names = [_bucket(uri) for uri in named]
+        self._refuse(names)
+        self._coming.update(names)
+        try:
+            await self._note(named)
+            yield partial(self._note, named)
+        finally:
+            self._coming.subtract(names)
+            self._coming += Counter()  # which leaves out those that have come
+
+    async def _note(self, named: Mapping[str, "NamedBucket"], job: str = "") -> None:
+        """Write buckets down; what is known of one stays as long as there is no job."""
+        known = {record.uri: record for record in await self._known() if named}
+        for uri, bucket in named.items():
+            before, now = known.get(uri), time_text(self._clock())
+            is_made = bucket.is_made or (before is not None and before.is_made)
+            record = BucketRecord(uri, job, is_made, bucket.is_persistent, READY, now)
+            if before is not None and not job:
+                if before.is_made or not is_made:
+                    continue
+                stays = before.is_persistent or bucket.is_persistent
+                record = replace(before, is_made=True, is_persistent=stays)
             await self._ledger.call(self._store.put_bucket, record)
 
     async def left_over(self) -> list[BucketRecord]:
-        """The buckets that were made for jobs, that are not to stay, and that no job uses now."""
-        users = self._users(BUCKET_PREFIX)
-        found = await self._ledger.call(self._store.buckets)
-        return [
-            record
-            for record in found
-            if record.is_made and not record.is_persistent and _bucket(record.uri) not in users
-        ]
+        """The buckets that were made for jobs, that are not to stay, and that no job uses now.
 
-    async def keep_bucket(self, record: BucketRecord) -> None:
-        """Write down what became of one."""
-        await self._ledger.call(self._store.put_bucket, record)
+        One of which no job was ever stored is its owner's, who alone has the credentials.
+        """
+        users = self._users(BUCKET_PREFIX)
+        found = []
+        for known in await self._known():
+            if not known.is_made or known.is_persistent or _bucket(known.uri) in users:
+                continue
+            record = known if known.job else await self._adopted(known)
+            if record.job:
+                found.append(record)
+        return found
+
+    async def _adopted(self, record: BucketRecord) -> BucketRecord:
+        """A bucket with the job that named it, which was stored shortly before a crash."""
+        job = await self._ledger.call(self._store.newest_user, _label(record.uri))
+        if job is None:
+            return record
+        await self.settle_bucket(record, adopted := replace(record, job=job))
+        return adopted
+
+    @asynccontextmanager
+    async def removing(self, record: BucketRecord) -> AsyncIterator[bool]:
+        """Keep new jobs from a bucket; whether no job uses it even now, so that it can go."""
+        name = _bucket(record.uri)
+        self._leaving.add(name)
+        try:
+            is_left = await self._ledger.call(self._store.is_left_over, record, _label(record.uri))
+            yield is_left and name not in self._coming
+        finally:
+            self._leaving.discard(name)
+
+    def _refuse_leaving(self, record: JobRecord) -> None:
+        if self._leaving:
+            parts = (label.partition("/") for label in record.label_map)
+            self._refuse(name for prefix, _, name in parts if prefix == BUCKET_PREFIX)
+
+    def _refuse(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self._leaving:
+                raise ConflictError(
+                    f"the bucket {name} is being removed, since no job used it any more",
+                    hint="submit the job again when trainway storage ls does not list it any more",
+                )
+
+    async def settle_bucket(self, before: BucketRecord, after: BucketRecord | None) -> None:
+        """Write down what became of one, or forget it, unless another job has named it since."""
+        await self._ledger.call(self._store.replace_bucket, before, after)
+
+    async def _known(self) -> list[BucketRecord]:
+        return await self._ledger.call(self._store.buckets)
 
     async def buckets(self) -> list[Json]:
         """All buckets that tasks have named, by name."""
-        return [bucket_view(each) for each in await self._ledger.call(self._store.buckets)]
+        return [bucket_view(each) for each in await self._known()]
 
     async def forget_bucket(self, uri: str) -> Json:
         """Forget a bucket; whoever made it removes it."""
-        for record in await self._ledger.call(self._store.buckets):
+        for record in await self._known():
             if record.uri == uri:
                 await self._ledger.call(self._store.remove_bucket, uri)
                 return bucket_view(record)
@@ -216,3 +290,7 @@ class StorageBook:
 
 def _bucket(uri: str) -> str:
     return uri.partition("://")[2]
+
+
+def _label(uri: str) -> str:
+    return f"{BUCKET_PREFIX}/{_bucket(uri)}"

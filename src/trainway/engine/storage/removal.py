@@ -1,8 +1,9 @@
 """Removes the buckets that were made for jobs and are not to stay, when no job uses them any more.
 
 It looks whenever a job has ended, and when the server starts, at what is stored by then: a server
-that is killed in between removes the rest later. The credentials are those that the job had. They
-are given to a process of its own, so that nothing of them stays here.
+that is killed in between removes the rest later. Right before each removal it asks again whether
+the bucket is used, and until the end of it no job is taken in that names it. The credentials are
+those that the job had. They are given to a process of its own, so that nothing of them stays here.
 """
 
 import asyncio
@@ -26,6 +27,8 @@ Remove = Callable[[str, Mapping[str, str]], Awaitable[str]]
 """Removes the bucket of a URI with these variables; why not, or empty."""
 _FAILED: Final = "DELETE_FAILED"
 _LIMIT_S: Final = 3600.0
+_PAUSE_S: Final = 60.0
+"""After so long it is looked again at what was about to be used."""
 _OF_OTHERS: Final = ("AWS_", "R2_", "GOOGLE_", "AZURE_")
 """Variables of the server that are not for the buckets of a job."""
 
@@ -38,6 +41,8 @@ class BucketRemoval:
         self._reading = reading
         self._remove = remove or _removed
         self._pen = asyncio.Lock()
+        self._is_due = False
+        """Whether it will look again by itself."""
         self.background = Background()
 
     def created(self, record: JobRecord) -> None:
@@ -60,7 +65,17 @@ class BucketRemoval:
         """Remove all that nobody uses."""
         async with self._pen:
             for record in await self._book.left_over():
-                await self._end(record)
+                async with self._book.removing(record) as is_left:
+                    if is_left:
+                        await self._end(record)
+                if not is_left and not self._is_due:
+                    self._is_due = True
+                    self.background.spawn(self._look_later())
+
+    async def _look_later(self) -> None:
+        await asyncio.sleep(_PAUSE_S)
+        self._is_due = False
+        await self.look()
 
     async def _end(self, record: BucketRecord) -> None:
         from trainway.engine.storage.named_buckets import keys_of  # noqa: PLC0415 - seldom needed
@@ -73,9 +88,10 @@ class BucketRemoval:
             why = await self._remove(record.uri, keys_of(objects))
         if why:
             log.warning("%s was not removed: %s", record.uri, why)
-            await self._book.keep_bucket(replace(record, state=f"{_FAILED}: {why}"))
+            failed = replace(record, state=f"{_FAILED}: {why}")
+            await self._book.settle_bucket(record, failed)
             return
-        await self._book.forget_bucket(record.uri)
+        await self._book.settle_bucket(record, None)
 
 
 async def _removed(uri: str, variables: Mapping[str, str]) -> str:

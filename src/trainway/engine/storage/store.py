@@ -3,11 +3,12 @@
 from dataclasses import asdict, fields
 from typing import Final
 
-from sqlalchemy import Engine, delete, insert, select
+from sqlalchemy import Connection, Engine, delete, func, insert, select
 
 from trainway.engine.database import transaction
+from trainway.engine.phases import TERMINAL
 from trainway.engine.storage.record import BucketRecord, VolumeRecord
-from trainway.engine.tables import BUCKETS, VOLUMES
+from trainway.engine.tables import BUCKETS, JOBS, LABELS, RUNS, VOLUMES
 
 _VOLUME: Final = [VOLUMES.c[field.name] for field in fields(VolumeRecord)]
 _BUCKET: Final = [BUCKETS.c[field.name] for field in fields(BucketRecord)]
@@ -52,3 +53,41 @@ class StorageStore:
         """Forget a bucket."""
         with transaction(self._engine) as connection:
             connection.execute(delete(BUCKETS).where(BUCKETS.c.uri == uri))
+
+    def replace_bucket(self, before: BucketRecord, after: BucketRecord | None) -> None:
+        """Keep a bucket as it is now, or forget it, unless it has become another one meanwhile."""
+        with transaction(self._engine) as connection:
+            if not _is_there(connection, before):
+                return
+            connection.execute(delete(BUCKETS).where(BUCKETS.c.uri == before.uri))
+            if after is not None:
+                connection.execute(insert(BUCKETS).values(asdict(after)))
+
+    def is_left_over(self, record: BucketRecord, label: str) -> bool:
+        """Whether a bucket is still as it was, and no job with this label needs it any more.
+
+        A search that goes on needs it also while none of its trials runs.
+        """
+        is_alive = JOBS.c.phase.not_in(sorted(TERMINAL))
+        goes_on = RUNS.c.search.is_not(None) & RUNS.c.outcome.is_(None)
+        users = (
+            select(LABELS.c.job_id)
+            .join(JOBS, JOBS.c.id == LABELS.c.job_id)
+            .outerjoin(RUNS, RUNS.c.id == LABELS.c.run)
+            .where(LABELS.c.key == label, is_alive | goes_on)
+        )
+        with self._engine.connect() as connection:
+            is_there = _is_there(connection, record)
+            return is_there and connection.execute(users.limit(1)).first() is None
+
+    def newest_user(self, label: str) -> str | None:
+        """The id of the newest job with a label."""
+        query = select(func.max(LABELS.c.job_id)).where(LABELS.c.key == label)
+        with self._engine.connect() as connection:
+            found: str | None = connection.execute(query).scalar_one()
+        return found
+
+
+def _is_there(connection: Connection, record: BucketRecord) -> bool:
+    row = connection.execute(select(*_BUCKET).where(BUCKETS.c.uri == record.uri)).first()
+    return row is not None and BucketRecord(**row._asdict()) == record

@@ -54,8 +54,9 @@ def add_job_routes(api: Api, service: Service) -> None:
         if submission.is_run:
             is_search = submission.search is not None
             submit_all = engine.runs.search if is_search else engine.submit_array
-            jobs, warnings = await submit_all(submission)
-            await book.note_buckets(body.objects, str(jobs[0]["metadata"]["id"]))
+            async with book.naming(body.objects) as named:
+                jobs, warnings = await submit_all(submission)
+                await named(str(jobs[0]["metadata"]["id"]))
             return JsonAnswer({"job": jobs[0], "jobs": jobs, "warnings": warnings}, 201)
         if submission.parallel is not None:
             raise UsageError(
@@ -63,8 +64,9 @@ def add_job_routes(api: Api, service: Service) -> None:
                 field="options.parallel",
                 hint="give num_jobs or parameters too",
             )
-        job, warnings = await engine.submit(submission)
-        await book.note_buckets(body.objects, str(job["metadata"]["id"]))
+        async with book.naming(body.objects) as named:
+            job, warnings = await engine.submit(submission)
+            await named(str(job["metadata"]["id"]))
         return JsonAnswer({"job": job, "warnings": warnings}, 201)
 
     @api.post(f"{BASE_PATH}/plans", tags=["jobs"], response_model=models.PlanAnswer)
