@@ -27,6 +27,12 @@ def _made(folder: Path, *names: str) -> Path:
         (["rows.csv"], "csv", ["rows.csv"]),
         (["training.jsonl", "x.jsonl"], "json", ["training.jsonl", "x.jsonl"]),
         ([".cache/train.jsonl", "rows.json"], "json", ["rows.json"]),
+        (["rows.csv", "README.txt", "LICENSE.txt"], "csv", ["rows.csv"]),
+        (["train/a.csv", "train/README.txt", "train/LICENSE.txt"], "csv", ["train/a.csv"]),
+        (["train.jsonl", "a.csv", "b.csv"], "json", ["train.jsonl"]),
+        (["train.txt", "a.csv", "b.csv"], "text", ["train.txt"]),
+        (["a.txt", "b.txt"], "text", ["a.txt", "b.txt"]),
+        (["rows.csv", "dataset_infos.json", "config.json"], "csv", ["rows.csv"]),
     ],
 )  # fmt: skip
 def test_files_of_the_split_are_chosen(
