@@ -87,11 +87,12 @@ def loaded(config: Configuration, task: Task, tokenizer: Any) -> Any:
     has_template = getattr(tokenizer, "chat_template", None) is not None
     check_template(layout, rows[0], has_template=has_template)
     if layout.form is Form.TOKENS:
-        return rows.select_columns(list(layout.sources.values()))
-    rows = _as_text(rows, layout)
+        return _named(rows, layout)
+    rows = _named(_as_text(rows, layout), layout)
 
     def change(row: Mapping[str, Any]) -> dict[str, Any]:
-        return converted(row, layout, has_template=has_template)
+        told = {layout.sources[part]: value for part, value in row.items()}
+        return converted(told, layout, has_template=has_template)
 
     return rows.map(change, remove_columns=rows.column_names, desc="Mapping columns")
 
@@ -110,6 +111,14 @@ def _whole(rows: Any, layout: Layout) -> Any:
         said = f"{left} of {len(rows)} rows are left out: they do not have {wanted}"
         print(said, flush=True)  # noqa: T201 - the job's log
     return found
+
+
+def _named(rows: Any, layout: Layout) -> Any:
+    """The columns that are needed, called after their parts, so that their types stay known."""
+    names: dict[str, str] = {}
+    for part, column in layout.sources.items():
+        names.setdefault(column, part)
+    return rows.select_columns(list(names)).rename_columns(names)
 
 
 def _as_text(rows: Any, layout: Layout) -> Any:
