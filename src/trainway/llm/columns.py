@@ -116,7 +116,7 @@ def check_template(layout: Layout, row: Row, *, has_template: bool) -> None:
 
 
 def converted(row: Row, layout: Layout, *, has_template: bool) -> dict[str, Any]:
-    """A row as TRL trains on it."""
+    """A row as TRL trains on it; all rows of a layout have the same parts, as a table must."""
     parts = {part: row[column] for part, column in layout.sources.items()}
     if layout.form is Form.INSTRUCTION:
         return _instruction(parts, has_template=has_template)
@@ -127,7 +127,7 @@ def converted(row: Row, layout: Layout, *, has_template: bool) -> dict[str, Any]
         if not isinstance(said, list) or not all(isinstance(each, Mapping) for each in said):
             raise _odd(layout, "messages", said, "it must be a list of messages with role, content")
         messages = [_message(each) for each in said]
-        return {"messages": messages, **{key: value for key, value in parts.items() if value}}
+        return {"messages": messages, **{key: value or None for key, value in parts.items()}}
     return parts
 
 

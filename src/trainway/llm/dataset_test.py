@@ -116,6 +116,10 @@ class _Rows:
         return _Rows([change(row) for row in self.rows])
 
 
+ASKED = [{"role": "user", "content": "q"}]
+TOOLS = [{"name": "f"}]
+
+
 @pytest.mark.parametrize(
     ("rows", "words", "made"),
     [
@@ -126,6 +130,9 @@ class _Rows:
         ([{"input_ids": "q", "labels": "a"}],
          ["columns.prompt=input_ids", "columns.completion=labels"],
          [{"prompt": "q", "completion": "a"}]),
+        ([{"talk": ASKED, "fn": None}, {"talk": ASKED, "fn": TOOLS}],
+         ["columns.messages=talk", "columns.tools=fn"],
+         [{"messages": ASKED, "tools": None}, {"messages": ASKED, "tools": TOOLS}]),
     ],
 )  # fmt: skip
 def test_columns_are_called_as_trl_calls_them(
