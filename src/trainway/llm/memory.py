@@ -168,7 +168,8 @@ def check(shape: Shape, plan: Plan, memory: int, processes: int = 1) -> None:
     if total(items) <= usable(memory):
         return
     others = _others(plan, max(processes, plan.shards))
-    hints = [text for text, other in others if fits(shape, other, memory)][:_MOST_HINTS]
+    fitting = [text for text, other in others if fits(shape, other, memory)]
+    hints = [text for text in fitting if not _is_more(text, fitting)][:_MOST_HINTS]
     lines = [f"  {item.name:<20}{item.size / GIB:8.1f} GiB  {item.how}" for item in items]
     more = "a GPU with more memory" if plan.method is Method.QLORA else "more GPUs"
     raise UsageError(
@@ -177,6 +178,12 @@ def check(shape: Shape, plan: Plan, memory: int, processes: int = 1) -> None:
         + "\n".join(lines),
         hint=f"it would fit with {', or with '.join(hints)}" if hints else f"use {more}",
     )
+
+
+def _is_more(text: str, others: list[str]) -> bool:
+    """Whether a part of several settings helps alone."""
+    words = text.split(" and ")
+    return len(words) > 1 and any(word in others for word in words)
 
 
 def _others(plan: Plan, processes: int) -> list[tuple[str, Plan]]:
@@ -189,10 +196,11 @@ def _others(plan: Plan, processes: int) -> list[tuple[str, Plan]]:
     ways: list[tuple[str, Plan]] = []
     if not plan.checkpointing:
         ways.append(("checkpointing=true", replace(plan, checkpointing=True)))
-    smaller = replace(plan, checkpointing=True)
+    smaller = replace(plan, checkpointing=True, batch=1)
     if plan.batch > 1:
-        ways.append(("batch_size=1", replace(smaller, batch=1)))
-    smaller = replace(smaller, batch=1)
+        ways.append(("micro_batch=1", replace(plan, batch=1)))
+    if plan.batch > 1 and not plan.checkpointing:
+        ways.append(("checkpointing=true and micro_batch=1", smaller))
     is_full, is_qlora = plan.method is Method.FULL, plan.method is Method.QLORA
     spread = replace(smaller, master=plan.master or is_full)
     if processes > plan.shards and not is_qlora:
