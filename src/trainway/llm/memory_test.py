@@ -134,11 +134,12 @@ def hints(plan: Plan, gib: int, processes: int = 1) -> list[str]:
 
 
 def test_how_much_is_computed_at_once_is_a_setting_of_its_own() -> None:
-    assert hints(replace(FULL, shards=32, batch=64), 80)[0] == "micro_batch=1"
+    assert hints(replace(FULL, shards=32, batch=64), 80) == ["micro_batch=1"]
     kept = replace(FULL, shards=32, length=8192, batch=16, checkpointing=False)
     assert hints(kept, 80)[0] == "checkpointing=true and micro_batch=1"
     either = replace(kept, length=512, batch=4)
-    assert hints(either, 80)[:3] == ["checkpointing=true", "micro_batch=1", "method=lora"]
+    assert hints(either, 80) == ["checkpointing=true", "micro_batch=1"]
+    assert hints(replace(FULL, shards=8, batch=2), 80)[0] == "micro_batch=1 and method=lora"
 
 
 def test_hints_are_words_of_settings() -> None:
