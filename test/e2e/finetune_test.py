@@ -154,6 +154,15 @@ def test_numbers_are_text_and_rows_with_empty_cells_are_left_out(
     ]
 
 
+def test_rows_with_and_without_tools_are_read(trl: Installation, tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "q"}]
+    rows = [{"messages": said, "tools": tools} for tools in ("[]", None, "[1]")]
+    file = tmp_path / "calls.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    program = READING.replace("None", 'type("Tokenizer", (), {"chat_template": "jinja"})')
+    assert _python(trl, "-c", program, str(file)).splitlines() == [str(rows)]
+
+
 def test_what_is_wrong_with_data_or_method_is_said_in_one_line(
     trl: Installation, tiny: Path, tmp_path: Path
 ) -> None:

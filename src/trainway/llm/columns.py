@@ -36,7 +36,7 @@ _NEEDED: Final = {
     ),
     Task.DPO: ((Form.PREFERENCE, ("chosen", "rejected")),),
 }
-"""The columns by which a form is known; the first that fits counts."""
+"""The columns by which a form is known; the first that fits counts, and first what is mapped."""
 _OPTIONAL: Final = {
     Form.TOKENS: ("labels",),
     Form.MESSAGES: ("tools",),
@@ -74,9 +74,9 @@ def layout_of(columns: Sequence[str], task: Task, mapped: Mapping[str, str]) -> 
             )
     known = {_ALIASES.get(name, name): name for name in reversed(columns)}
     known |= {name: name for name in columns} | dict(mapped)
-    for form, needed in _NEEDED[task]:
+    for form, needed in sorted(_NEEDED[task], key=lambda each: not {*mapped} <= {*_parts(*each)}):
         if all(part in known for part in needed):
-            parts = (*needed, *_OPTIONAL.get(form, ()))
+            parts = _parts(form, needed)
             unused = [part for part in mapped if part not in parts]
             if unused:
                 raise UsageError(
@@ -92,6 +92,10 @@ def layout_of(columns: Sequence[str], task: Task, mapped: Mapping[str, str]) -> 
         field="columns",
         hint=f"say which column is which: columns.{first}={columns[0] if columns else 'NAME'}",
     )
+
+
+def _parts(form: Form, needed: tuple[str, ...]) -> tuple[str, ...]:
+    return (*needed, *_OPTIONAL.get(form, ()))
 
 
 def is_whole(row: Row, layout: Layout) -> bool:
@@ -112,7 +116,7 @@ def check_template(layout: Layout, row: Row, *, has_template: bool) -> None:
 
 
 def converted(row: Row, layout: Layout, *, has_template: bool) -> dict[str, Any]:
-    """A row as TRL trains on it."""
+    """A row as TRL trains on it; all rows of a layout have the same parts, as a table must."""
     parts = {part: row[column] for part, column in layout.sources.items()}
     if layout.form is Form.INSTRUCTION:
         return _instruction(parts, has_template=has_template)
@@ -123,7 +127,7 @@ def converted(row: Row, layout: Layout, *, has_template: bool) -> dict[str, Any]
         if not isinstance(said, list) or not all(isinstance(each, Mapping) for each in said):
             raise _odd(layout, "messages", said, "it must be a list of messages with role, content")
         messages = [_message(each) for each in said]
-        return {"messages": messages, **{key: value for key, value in parts.items() if value}}
+        return {"messages": messages, **{key: value or None for key, value in parts.items()}}
     return parts
 
 

@@ -18,7 +18,10 @@ READERS: Final = {
     ".arrow": "arrow",
     ".txt": "text",
 }
+_TEXT: Final = ".txt"
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
+_ABOUT: Final = (*_SAVED, "dataset_infos.json", "config.json")
+"""What says something about data, and is none."""
 _NUMBERS: Final = ("int", "uint", "float", "bool")
 _UNREADABLE: Final = (OSError, ValueError, EOFError, RecursionError, zlib.error)
 """What readers raise of files that are damaged, or not what their names say."""
@@ -26,25 +29,40 @@ _SPLIT_ENDS: Final = "-_./0123456789"
 
 
 def files_of(place: Path, split: str) -> tuple[str, list[str]]:
-    """Which reader takes which files: those of the split, or all where none is called so."""
+    """Which reader takes which files: those of the split, or all where none is called so.
+
+    Of several kinds that with files of the split is taken, then any but texts, which are often a
+    README or a license, then that with the most files.
+    """
     if place.is_file():
         found = [place]
     else:
         found = sorted(
             each
             for each in place.rglob("*")
-            if each.suffix in READERS and each.is_file() and not _is_hidden(each, place)
+            if each.suffix in READERS
+            and each.name not in _ABOUT
+            and each.is_file()
+            and not _is_hidden(each, place)
         )
     kinds = {suffix: [each for each in found if each.suffix == suffix] for suffix in READERS}
-    suffix = max(READERS, key=lambda each: len(kinds[each]))
+    named = {
+        suffix: [each for each in files if _is_of(each, place, split)]
+        for suffix, files in kinds.items()
+    }
+
+    def rank(suffix: str) -> tuple[bool, bool, bool, int]:
+        files = named[suffix] or kinds[suffix]
+        return bool(files), bool(named[suffix]), suffix != _TEXT, len(files)
+
+    suffix = max(READERS, key=rank)
     if not kinds[suffix]:
         raise UsageError(
             f"dataset: {place} has no file that can be read",
             field="dataset",
             hint=f"files may be {', '.join(READERS)}",
         )
-    named = [each for each in kinds[suffix] if _is_of(each, place, split)]
-    return READERS[suffix], [str(each) for each in named or kinds[suffix]]
+    return READERS[suffix], [str(each) for each in named[suffix] or kinds[suffix]]
 
 
 def _is_of(file: Path, place: Path, split: str) -> bool:
@@ -69,11 +87,12 @@ def loaded(config: Configuration, task: Task, tokenizer: Any) -> Any:
     has_template = getattr(tokenizer, "chat_template", None) is not None
     check_template(layout, rows[0], has_template=has_template)
     if layout.form is Form.TOKENS:
-        return rows.select_columns(list(layout.sources.values()))
-    rows = _as_text(rows, layout)
+        return _named(rows, layout)
+    rows = _named(_as_text(rows, layout), layout)
 
     def change(row: Mapping[str, Any]) -> dict[str, Any]:
-        return converted(row, layout, has_template=has_template)
+        told = {layout.sources[part]: value for part, value in row.items()}
+        return converted(told, layout, has_template=has_template)
 
     return rows.map(change, remove_columns=rows.column_names, desc="Mapping columns")
 
@@ -92,6 +111,14 @@ def _whole(rows: Any, layout: Layout) -> Any:
         said = f"{left} of {len(rows)} rows are left out: they do not have {wanted}"
         print(said, flush=True)  # noqa: T201 - the job's log
     return found
+
+
+def _named(rows: Any, layout: Layout) -> Any:
+    """The columns that are needed, called after their parts, so that their types stay known."""
+    names: dict[str, str] = {}
+    for part, column in layout.sources.items():
+        names.setdefault(column, part)
+    return rows.select_columns(list(names)).rename_columns(names)
 
 
 def _as_text(rows: Any, layout: Layout) -> Any:

@@ -20,6 +20,8 @@ _NF4: Final = 0.56
 _RESERVE: Final = 0.06
 """What of a GPU the driver, the libraries and holes between blocks take."""
 _MOST_HINTS: Final = 5
+_AND: Final = " and "
+"""Between settings that help together."""
 _CHUNK: Final = 256
 """Tokens for which the head of the model is computed at once."""
 
@@ -168,7 +170,8 @@ def check(shape: Shape, plan: Plan, memory: int, processes: int = 1) -> None:
     if total(items) <= usable(memory):
         return
     others = _others(plan, max(processes, plan.shards))
-    hints = [text for text, other in others if fits(shape, other, memory)][:_MOST_HINTS]
+    fitting = [text for text, other in others if fits(shape, other, memory)]
+    hints = [text for text in fitting if not _is_more(text, fitting)][:_MOST_HINTS]
     lines = [f"  {item.name:<20}{item.size / GIB:8.1f} GiB  {item.how}" for item in items]
     more = "a GPU with more memory" if plan.method is Method.QLORA else "more GPUs"
     raise UsageError(
@@ -179,6 +182,12 @@ def check(shape: Shape, plan: Plan, memory: int, processes: int = 1) -> None:
     )
 
 
+def _is_more(text: str, others: list[str]) -> bool:
+    """Whether less of the same settings helps, too."""
+    words = set(text.split(_AND))
+    return any(set(other.split(_AND)) < words for other in others)
+
+
 def _others(plan: Plan, processes: int) -> list[tuple[str, Plan]]:
     """Other ways to train the same, gentle ones first.
 
@@ -186,13 +195,14 @@ def _others(plan: Plan, processes: int) -> list[tuple[str, Plan]]:
     """
     from dataclasses import replace  # noqa: PLC0415 - only for refusals
 
-    ways: list[tuple[str, Plan]] = []
-    if not plan.checkpointing:
-        ways.append(("checkpointing=true", replace(plan, checkpointing=True)))
-    smaller = replace(plan, checkpointing=True)
-    if plan.batch > 1:
-        ways.append(("batch_size=1", replace(smaller, batch=1)))
-    smaller = replace(smaller, batch=1)
+    kept = [] if plan.checkpointing else ["checkpointing=true"]
+    several = ["micro_batch=1"] if plan.batch > 1 else []
+    ways = [(text, replace(plan, checkpointing=True)) for text in kept]
+    ways += [(text, replace(plan, batch=1)) for text in several]
+    smaller = replace(plan, checkpointing=True, batch=1)
+    if kept and several:
+        ways.append((_AND.join([*kept, *several]), smaller))
+    first = len(ways)
     is_full, is_qlora = plan.method is Method.FULL, plan.method is Method.QLORA
     spread = replace(smaller, master=plan.master or is_full)
     if processes > plan.shards and not is_qlora:
@@ -210,7 +220,8 @@ def _others(plan: Plan, processes: int) -> list[tuple[str, Plan]]:
             (f"{processes * times} GPUs", replace(spread, shards=processes * times))
             for times in (2, 4, 8)
         ]
-    return ways
+    others = [(_AND.join([*kept, *several, text]), other) for text, other in ways[first:]]
+    return ways[:first] + others
 
 
 def _billions(count: float) -> str:

@@ -3,7 +3,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from trainway.errors import UsageError
-from trainway.llm.configuration import Method
+from trainway.llm.configuration import Method, configured
 from trainway.llm.memory import GIB, Plan, check, estimate, fits, shape_of, total
 
 QWEN = {
@@ -131,6 +131,24 @@ def hints(plan: Plan, gib: int, processes: int = 1) -> list[str]:
         check(shape, plan, gib * GIB, processes)
     hint = raised.value.hint or ""
     return hint.removeprefix("it would fit with ").split(", or with ")
+
+
+def test_how_much_is_computed_at_once_is_a_setting_of_its_own() -> None:
+    assert hints(replace(FULL, shards=32, batch=64), 80) == ["micro_batch=1"]
+    kept = replace(FULL, shards=32, length=8192, batch=16, checkpointing=False)
+    assert hints(kept, 80)[0] == "checkpointing=true and micro_batch=1"
+    either = replace(kept, length=512, batch=4)
+    assert hints(either, 80) == ["checkpointing=true", "micro_batch=1"]
+    assert hints(replace(FULL, shards=8, batch=2), 80)[0] == "micro_batch=1 and method=lora"
+
+
+def test_hints_are_words_of_settings() -> None:
+    plans = (replace(FULL, batch=64, checkpointing=False), replace(ADAPTER, batch=64))
+    for hint in {each for plan in plans for gib in (80, 141, 640) for each in hints(plan, gib, 8)}:
+        if hint.endswith(" GPUs"):
+            continue
+        words = ["model=/m", "dataset=/d", "batch_size=64", "micro_batch=64", *hint.split(" and ")]
+        assert configured({}, words, "").model == "/m"
 
 
 def test_only_what_would_help_is_named() -> None:

@@ -6,7 +6,6 @@ import time
 import warnings
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from trainway.llm.loading import first_line, is_read_once, load_model, load_spre
 from trainway.llm.model_card import Outcome
 from trainway.llm.progress import callback
 from trainway.llm.saving import RESULT, save
+from trainway.llm.weights import parameters
 
 _OPTIONAL: Final = ("bitsandbytes", "flash_attn", "kernels", "liger_kernel")
 _OUTPUT: Final = "TRAINWAY_OUTPUT_DIR"
@@ -34,7 +34,7 @@ def train(task: Task, config: Configuration) -> None:
     from accelerate import PartialState  # noqa: PLC0415 - slow
 
     machine = found_machine(PartialState)
-    shape = memory.shape_of(description, _parameters(Path(config.model)))
+    shape = memory.shape_of(description, parameters(Path(config.model).expanduser()))
     choices = choose(task, config, machine, shape, str(description.get("model_type")))
     is_first = PartialState().is_main_process
     if is_first:
@@ -93,20 +93,6 @@ def _description(config: Configuration) -> dict[str, Any]:
             hint="name a folder with a model of transformers",
         ) from None
     return dict(found)
-
-
-def _parameters(folder: Path) -> int | None:
-    """How many there are by the files of weights, whose headers say so."""
-    total = 0
-    try:
-        for file in folder.expanduser().glob("*.safetensors"):
-            with file.open("rb") as opened:
-                length = int.from_bytes(opened.read(8), "little")
-                header = json.loads(opened.read(min(length, 100 << 20)))
-            total += sum(prod(header[name]["shape"]) for name in header if name != "__metadata__")
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # whoever loads it will say what is wrong
-    return total or None
 
 
 def found_machine(state: Any) -> Machine:

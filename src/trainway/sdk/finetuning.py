@@ -6,6 +6,7 @@ are read where they are.
 """
 
 import base64
+import glob
 import io
 import re
 import zipfile
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.data.uri import has_scheme, parse
+from trainway.data.uri import HUB, has_scheme, parse
 from trainway.errors import UnreadableError, UsageError
 from trainway.jobset.job_name import job_name
 from trainway.jobset.labels import EXPORT, FINETUNE
@@ -28,6 +29,7 @@ PROGRAM: Final = "trainway.llm.launcher"
 """It starts as many processes as the variables of the job say."""
 MODEL_PATH: Final = "/workspace/model"
 DATASET_PATH: Final = "/workspace/dataset"
+_INCLUDED: Final = "INCLUDE_PATTERNS"
 _PACKAGE: Final = Path(__file__).parents[1]
 _BESIDE: Final = (
     "__init__.py", "version.py", "errors.py", "json_types.py", "sdk/__init__.py",
@@ -65,9 +67,9 @@ def finetune_objects(asked: FineTune, wishes: Wishes) -> list[Json]:
         ("dataset", asked.dataset, DATASET_PATH),
     ):
         uri = source_uri(named, kind, is_here=not wishes.travels)
-        settings[kind] = path if uri else str(Path(named).expanduser().absolute())
+        settings[kind] = place_of(uri, path) if uri else str(Path(named).expanduser().absolute())
         if uri:
-            sources[kind] = {"storageUri": uri}
+            sources[kind] = {"storageUri": uri, **_only_part(uri)}
     export = asked.output if asked.output and has_scheme(asked.output) else None
     if export:
         parse(export)
@@ -101,6 +103,30 @@ def source_uri(named: str, kind: str, *, is_here: bool) -> str | None:
         field=kind,
         hint="name a folder, a URI such as s3://bucket/path, or a name on the hub: ORG/NAME",
     )
+
+
+def place_of(uri: str, folder: str) -> str:
+    """Where in the folder of an initializer the files of a URI are.
+
+    A part of a repository of the hub has the path that it has in the repository.
+    """
+    part = _part(uri)
+    return f"{folder}/{part}" if part else folder
+
+
+def _only_part(uri: str) -> Json:
+    """What keeps an initializer from fetching the rest of a repository of the hub."""
+    part = _part(uri)
+    if not part or "," in part:  # which is what stands between patterns
+        return {}
+    name = glob.escape(part)
+    return {"env": [{"name": _INCLUDED, "value": f"{name},{name}/*"}]}
+
+
+def _part(uri: str) -> str:
+    """The path behind the name of a repository of the hub."""
+    is_hub = uri.lower().startswith(f"{HUB}://")
+    return parse(uri).key if is_hub else ""
 
 
 def command_of(

@@ -58,6 +58,29 @@ def test_what_is_elsewhere_is_fetched_first(tmp_path: Path) -> None:
     assert job["metadata"]["annotations"] == {"trainway.dev/export": "s3://bucket/tuned"}
 
 
+@pytest.mark.parametrize(
+    ("dataset", "place", "patterns"),
+    [
+        ("hf://datasets/org/data/part/", "part", "part,part/*"),
+        ("hf://org/data@v1/a/b.jsonl", "a/b.jsonl", "a/b.jsonl,a/b.jsonl/*"),
+        ("hf://datasets/org/data/a[1]", "a[1]", "a[[]1],a[[]1]/*"),
+        ("HF://datasets/org/data/a,b", "a,b", None),
+    ],
+)
+def test_of_a_part_of_a_repository_nothing_else_is_fetched_and_read(
+    dataset: str, place: str, patterns: str | None
+) -> None:
+    job = _job(FineTune("hf://org/model/small", dataset))
+    assert job["spec"]["trainer"]["args"] == [
+        "model=/workspace/model/small",
+        f"dataset=/workspace/dataset/{place}",
+    ]
+    sources = job["spec"]["initializer"]
+    assert sources["model"]["env"] == [{"name": "INCLUDE_PATTERNS", "value": "small,small/*"}]
+    env = [{"name": "INCLUDE_PATTERNS", "value": patterns}] if patterns else []
+    assert sources["dataset"] == {"storageUri": dataset, **({"env": env} if env else {})}
+
+
 def test_a_folder_for_the_result_is_a_setting(tmp_path: Path) -> None:
     job = _job(FineTune("org/model", str(tmp_path), output="tuned"))
     assert f"output={Path.cwd() / 'tuned'}" in job["spec"]["trainer"]["args"]

@@ -149,12 +149,14 @@ def _fetched(request: Request, target: Path, report: Report, cache: Cache | None
         report.say(_PAST_THE_CACHE[type(error)])
         outcome = copy(uri, f"{target}/", request.patterns, options)
     if not outcome.files:
-        said = [f"left out are {', '.join(request.patterns.ignore)}"]
+        said = []
+        if request.patterns.ignore:
+            said.append(f"left out are {', '.join(request.patterns.ignore)}")
         if request.patterns.include:
             said.insert(0, f"wanted are {', '.join(request.patterns.include)}")
         raise NotFoundError(
             f"none of the files of {request.location} is wanted",
-            hint=f"{' and '.join(said)}: see IGNORE_PATTERNS",
+            hint=f"{' and '.join(said)}: see INCLUDE_PATTERNS and IGNORE_PATTERNS",
         )
     return outcome
 

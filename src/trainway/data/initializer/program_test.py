@@ -128,6 +128,21 @@ def test_that_nothing_is_left_to_fetch_is_an_error(
     assert "IGNORE_PATTERNS" in said[-1]
 
 
+def test_a_part_of_a_repository_keeps_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "model"
+    with served(PretendedHub({"a.json": b"1", "part/b.json": b"2", "parts/c.json": b"3"})) as hub:
+        env = variables(hub, tmp_path, STORAGE_URI=f"hf://{NAME}/part")
+        words = ("model", "--target", str(target))
+        assert run(monkeypatch, {**env, "INCLUDE_PATTERNS": "part,part/*"}, *words)[0] == 0
+        assert files(target) == {"part/b.json"}
+
+        status, said = run(monkeypatch, {**env, "INCLUDE_PATTERNS": "no,no/*"}, *words)
+    assert status == REFUSED
+    assert said[-1].startswith("model: hint: wanted are no, no/* and left out are")
+
+
 def test_who_comes_second_waits_for_the_first(tmp_path: Path) -> None:
     source = tmp_path / "data"
     source.mkdir()

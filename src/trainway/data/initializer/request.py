@@ -22,6 +22,7 @@ WORKSPACE: Final = "/workspace"
 REFUSED: Final = 2
 """The exit code of an initializer whose next attempt would end alike."""
 _IGNORED: Final = "IGNORE_PATTERNS"
+_INCLUDED: Final = "INCLUDE_PATTERNS"
 _CACHE: Final = "cache://"
 _MODEL_FILES: Final = ("*.json", "*.safetensors", "*.model", "*.txt", "*.gguf")
 _OTHER_WEIGHTS: Final = ("*.msgpack", "*.h5", "*.bin", "*.pt", "*.pth")
@@ -67,7 +68,8 @@ def request_of(step: str, environment: Mapping[str, str]) -> Request:
 def _located(step: str, uri: str) -> Location:
     """Of the hub a whole repository, as upstream fetches it, and without a kind that of the step.
 
-    The path behind its name says where below the data set the trainer looks.
+    The path behind its name says where below the data set the trainer looks. Who wants no more than
+    that part fetched says so with patterns.
     """
     if not has_scheme(uri):
         raise UsageError(
@@ -84,11 +86,15 @@ def _located(step: str, uri: str) -> Location:
 
 
 def _patterns(step: str, location: Location, environment: Mapping[str, str]) -> Patterns:
-    said = [text.strip() for text in environment.get(_IGNORED, "").split(",")]
-    ignored = tuple(text for text in said if text)
+    included, ignored = _listed(environment, _INCLUDED), _listed(environment, _IGNORED)
     if step == MODEL and location.scheme == HUB:
-        return Patterns(_MODEL_FILES, ignored or _OTHER_WEIGHTS)
-    return Patterns((), ignored)
+        return Patterns(included or _MODEL_FILES, ignored or _OTHER_WEIGHTS)
+    return Patterns(included, ignored)
+
+
+def _listed(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
+    said = [text.strip() for text in environment.get(name, "").split(",")]
+    return tuple(text for text in said if text)
 
 
 def _asked_with(environment: Mapping[str, str]) -> dict[str, str]:

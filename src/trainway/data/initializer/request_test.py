@@ -38,6 +38,10 @@ S3 = {
         Case("model", "hf://a/b", "hf://a/b", MODEL_FILES, ("x",), {"IGNORE_PATTERNS": "x"}),
         Case("model", " s3://b/m ", "s3://b/m"),
         Case("dataset", "s3://b/d", "s3://b/d", (), ("a", "b"), {"IGNORE_PATTERNS": " a,,b "}),
+        Case("dataset", "hf://a/b/c", "hf://datasets/a/b", ("c", "c/*"), (),
+             {"INCLUDE_PATTERNS": "c,c/*"}),
+        Case("model", "hf://a/b/c", "hf://a/b", ("c/*",), OTHER_WEIGHTS,
+             {"INCLUDE_PATTERNS": "c/*"}),
         Case("dataset", "file:///data/x", "file:///data/x"),
         Case("dataset", "https://h/x.tar", "https://h/x.tar"),
         Case(
@@ -60,7 +64,7 @@ S3 = {
         ),
         Case("dataset", "gs://b/d", "gs://b/d", variables=S3),
     ],
-)
+)  # fmt: skip
 def test_d12_what_the_variables_mean(case: Case) -> None:
     found = request_of(case.step, {"STORAGE_URI": case.uri, **case.variables})
 

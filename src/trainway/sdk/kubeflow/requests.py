@@ -132,7 +132,7 @@ def _builtin(
 
 def _trl(runtime: Runtime, config: TRLConfig, initializer: Initializer | None) -> Json:
     """The program of `trainway finetune`; the name of the runtime ends with its task."""
-    from trainway.sdk.finetuning import command_of  # noqa: PLC0415 - only for this trainer
+    from trainway.sdk.finetuning import command_of, place_of  # noqa: PLC0415 - only here
 
     spec = _common(config.num_nodes, config.resources_per_node)
     fetched = {
@@ -143,7 +143,7 @@ def _trl(runtime: Runtime, config: TRLConfig, initializer: Initializer | None) -
     for name, (named, source, path) in fetched.items():
         if named is None and not source:
             raise ValueError(f"TRLConfig needs a {name}, or an initializer for it")
-        settings[name] = named if named is not None else path
+        settings[name] = place_of(source.storage_uri, path) if named is None and source else named
     task = "dpo" if runtime.name.endswith("dpo") else "sft"
     command, args = command_of(task, settings)
     spec["command"] = [literal(part) for part in command]

@@ -312,6 +312,19 @@ def test_trl_reads_what_the_initializer_fetches() -> None:
     assert job["spec"]["trainer"]["args"] == words
 
 
+def test_trl_reads_the_part_that_the_uri_names() -> None:
+    fetched = Initializer(
+        HuggingFaceDatasetInitializer("hf://org/data/part/a.jsonl"),
+        HuggingFaceModelInitializer("hf://org/model/small"),
+    )
+    job = built("trl-sft", BuiltinTrainer(TRLConfig()), fetched)
+    assert job["spec"]["trainer"]["args"] == [
+        "method=lora",
+        "model=/workspace/model/small",
+        "dataset=/workspace/dataset/part/a.jsonl",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "config", "said"),
     [
