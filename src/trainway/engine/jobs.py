@@ -56,7 +56,8 @@ from trainway.engine.rounds import Rounds
 from trainway.engine.run.holds import RunHolds
 from trainway.engine.run.runs import RunContext, Runs
 from trainway.engine.scaling import Scaling
-from trainway.engine.schedule.schedules import ScheduleContext, Schedules
+from trainway.engine.schedule.context import ScheduleContext
+from trainway.engine.schedule.schedules import Schedules
 from trainway.engine.stacks.taking import Stacks
 from trainway.engine.statistics.jobs import JobStatistics
 from trainway.engine.storage.book import StorageBook
