@@ -7,10 +7,12 @@ from typing import Protocol
 
 from trainway.backends.registry import Registry
 from trainway.engine.ids import Ids
+from trainway.engine.intake import Intake
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
 from trainway.engine.run.runs import Runs
 from trainway.engine.submission import Submission
+from trainway.engine.worker_pool.housing import Housing
 from trainway.json_types import Json
 
 
@@ -27,16 +29,22 @@ class Submits(Protocol):
         """Where jobs can run."""
         ...
 
+    @property
+    def intake(self) -> Intake:
+        """What checks jobs before they are stored."""
+        ...
+
+    @property
+    def housing(self) -> Housing:
+        """Where jobs live that are for a cloud."""
+        ...
+
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """One job."""
         ...
 
     async def submit_array(self, submission: Submission) -> tuple[list[Json], list[str]]:
         """The jobs of a run."""
-        ...
-
-    async def plan(self, submission: Submission) -> tuple[object, list[str]]:
-        """What would be sent."""
         ...
 
 

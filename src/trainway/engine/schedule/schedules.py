@@ -19,7 +19,7 @@ from typing import Final
 from trainway.engine.rounds import Rounds
 from trainway.engine.schedule.context import ScheduleContext
 from trainway.engine.schedule.copies import ScheduleCopies
-from trainway.engine.schedule.firing import Firing, submit_due
+from trainway.engine.schedule.firing import Firing, due_at, submit_due
 from trainway.engine.schedule.record import (
     NewSchedule,
     ScheduleRecord,
@@ -28,9 +28,10 @@ from trainway.engine.schedule.record import (
     read_submission,
     stored_submission,
 )
+from trainway.engine.schedule.rehearsal import rehearse
 from trainway.engine.schedule.submitting import Submitting
 from trainway.engine.schedule.view import schedule_view
-from trainway.engine.submission import at_places, name_of, parted
+from trainway.engine.submission import Submission, at_places, name_of, parted
 from trainway.engine.times import time_text
 from trainway.errors import (
     ConflictError,
@@ -107,35 +108,47 @@ class Schedules:
         submission = new.submission
         name = check_name(new.name or name_of(submission))
         cron, zone = parse_cron(new.cron), zone_of(new.zone)
-        now = self._around.clock()
-        if next_moment(cron, zone, now) is None:
+        record = self._record(new, name, key)
+        first = next_moment(cron, zone, record.decided)
+        if first is None:
             raise UsageError(f"{new.cron!r} never happens", field="cron")
         made = self._made_before(name, key)
-        warnings = [] if made else (await self._around.submits.plan(submission))[1]
+        warnings = [] if made else await self._rehearsed(submission, record, moment_text(first))
         async with self._pens[name]:
             made = self._made_before(name, key)
             if made is not None:
                 return self._view(made), []
-            record = ScheduleRecord(
-                id=self._around.ids.new(),
-                name=name,
-                cron=new.cron,
-                zone=new.zone,
-                catch_up=new.catch_up,
-                overlap=new.overlap,
-                is_paused=new.is_paused,
-                backend=",".join(each.backend for each in at_places(submission)),
-                kind=str((parted(submission.objects)[0] or {}).get("kind", "")),
-                created=time_text(now),
-                until=time_text(now),
-                request_key=key or None,
-            )
             adding = self._ledger.call(self._store.add, record, stored_submission(submission))
             await self._ledger.settled(adding, partial(self._store.has, record.id))
             self._records[name] = record
             await self.copies.keep(record)
         self.look()
         return self._view(record), warnings
+
+    def _record(self, new: NewSchedule, name: str, key: str) -> ScheduleRecord:
+        now, submission = time_text(self._around.clock()), new.submission
+        return ScheduleRecord(
+            id=self._around.ids.new(),
+            name=name,
+            cron=new.cron,
+            zone=new.zone,
+            catch_up=new.catch_up,
+            overlap=new.overlap,
+            is_paused=new.is_paused,
+            backend=",".join(each.backend for each in at_places(submission)),
+            kind=str((parted(submission.objects)[0] or {}).get("kind", "")),
+            created=now,
+            until=now,
+            request_key=key or None,
+        )
+
+    async def _rehearsed(
+        self, submission: Submission, record: ScheduleRecord, moment: str
+    ) -> list[str]:
+        """What the owner of a schedule should know; raises why its jobs could not be submitted."""
+        submits = self._around.submits
+        wanted = due_at(submission, record, moment, submits.registry)
+        return await rehearse(submits, wanted, name_of(submission) or record.name)
 
     def _made_before(self, name: str, key: str) -> ScheduleRecord | None:
         """What the same request has made; a ConflictError where it was another one."""
