@@ -37,6 +37,19 @@ export function startQuery(ref: string) {
   });
 }
 
+/** How the server is to run what a report says. */
+export function optionsOf({ objects, labels }: DraftReport, backend: string): Schemas["SubmitOptions"] {
+  const pipeline = objects.some(isPipeline) ? { pipeline: true } : {};
+  return { backend, labels, ...pipeline } as Schemas["SubmitOptions"];
+}
+
+/** Whether it has several tasks that run one after the other, each as a job of its own. */
+function isPipeline({ kind, spec }: Json): boolean {
+  if (kind !== "Task") return false;
+  const { header, tasks } = spec as { header?: { execution?: unknown } | null; tasks: unknown[] };
+  return tasks.length > 1 && String(header?.execution).toLowerCase() !== "parallel";
+}
+
 /** Submits what a report says; a request that is repeated with its key makes no second job. */
 export async function submit(
   report: DraftReport,
@@ -56,7 +69,7 @@ export async function submit(
   const made = await change("post", "/api/v1/jobs", {
     body: {
       objects: report.objects,
-      options: { backend, labels: report.labels } as Schemas["SubmitOptions"],
+      options: optionsOf(report, backend),
     },
     headers: { "Idempotency-Key": key },
   });

@@ -1,7 +1,7 @@
 /** Jobs that are submitted again and again. */
 import { queryOptions } from "@tanstack/react-query";
 import { change, get, type Schemas } from "./client";
-import type { DraftReport } from "./drafts";
+import { optionsOf, type DraftReport } from "./drafts";
 import { KEYS } from "./queries";
 
 export type Schedule = Schemas["Schedule"];
@@ -66,7 +66,7 @@ export async function create(
       overlap: times.overlap,
       paused: false,
       objects: report.objects,
-      options: { backend, labels: report.labels } as Schemas["SubmitOptions"],
+      options: optionsOf(report, backend),
     },
     headers: { "Idempotency-Key": key },
   });

@@ -14,7 +14,7 @@ from trainway.api.forms.job_form import JobForm
 from trainway.api.forms.table import field_of, form_of
 from trainway.api.manifest import object_places, parse_manifests
 from trainway.api.task import task_object
-from trainway.api.task.task_file import looks_like_tasks, parse
+from trainway.api.task.task_file import SERIAL, looks_like_tasks, parse
 from trainway.api.task.task_object import Origin
 from trainway.compiler.task import later, unresolved
 from trainway.errors import ManifestError
@@ -53,6 +53,8 @@ class Draft:
     warnings: list[str] = field(default_factory=list)
     brings_files: bool = False
     """Whether a task names files of the machine on which it is written."""
+    is_pipeline: bool = False
+    """Whether each of its tasks becomes a job of its own."""
 
     def finding(self, refusal: str) -> Finding:
         """A refusal of the compiler, `TrainJob/name: spec.field: why`, with its place."""
@@ -125,7 +127,8 @@ def _tasks(text: str, origin: Origin, form: JobForm | None) -> Draft:
     brings_files = any(
         task.workdir or any(mount.is_local for mount in task.file_mounts) for task in tasks
     )
-    return replace(draft, objects=objects, brings_files=brings_files)
+    is_pipeline = len(tasks) > 1 and parsed.file.execution == SERIAL
+    return replace(draft, objects=objects, brings_files=brings_files, is_pipeline=is_pipeline)
 
 
 def steps_of(path: str) -> Steps:

@@ -4,6 +4,7 @@ The group is one JobSet, and so one gang. When its primary tasks have succeeded,
 on for the time that the header gives them.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -20,11 +21,22 @@ def address_variables(file: TaskFile, roles: Sequence[str], network: Network) ->
     if file.execution != PARALLEL or file.header.get("inter_connection") is False:
         return {}
     return {
-        f"TRAINWAY_ADDRESSES_{role.upper().replace('-', '_')}": "\n".join(
+        f"TRAINWAY_ADDRESSES_{name}": "\n".join(
             network.host(role, rank) for rank in host_indexes(role, task.num_nodes)
         )
-        for role, task in zip(roles, file.tasks, strict=True)
+        for name, role, task in zip(_names(file), roles, file.tasks, strict=True)
     }
+
+
+def _names(file: TaskFile) -> list[str]:
+    """The tasks as variables call them: in full, unlike their roles, and no two the same."""
+    names: list[str] = []
+    for index, task in enumerate(file.tasks):
+        name = re.sub("[^A-Za-z0-9]", "_", task.name).upper()
+        while name in names:
+            name = f"{name}_{index}"
+        names.append(name)
+    return names
 
 
 def termination_delays(file: TaskFile, roles: Sequence[str]) -> dict[str, int]:

@@ -7,6 +7,7 @@ import pytest
 from trainway.api.task.task_file import TaskFile, parse
 from trainway.compiler.network import JobIdentity, KubernetesNetwork
 from trainway.compiler.task_group import address_variables, termination_delays
+from trainway.compiler.task_pods import names_of
 
 ROLES = ("main", "log-keeper")
 
@@ -52,3 +53,19 @@ def test_addresses() -> None:
     single = parse("run: x").file
     assert single is not None
     assert address_variables(single, ROLES[:1], network) == {}
+
+
+def test_variables_have_the_names_of_tasks_in_full() -> None:
+    tasks = ("a-reader-of-many-long-tables", "a-reader-of-many-long-texts", "a.b", "a-b", "2-c..d")
+    text = "name: g\nexecution: parallel\n" + "".join(f"---\n{{name: {task}}}\n" for task in tasks)
+    file = parse(text).file
+    assert file is not None
+    roles = names_of(file.tasks)
+    network = KubernetesNetwork(JobIdentity("g", "default", subdomain="g"))
+    assert address_variables(file, roles, network) == {
+        "TRAINWAY_ADDRESSES_A_READER_OF_MANY_LONG_TABLES": f"g-{roles[0]}-0-0.g",
+        "TRAINWAY_ADDRESSES_A_READER_OF_MANY_LONG_TEXTS": f"g-{roles[1]}-0-0.g",
+        "TRAINWAY_ADDRESSES_A_B": f"g-{roles[2]}-0-0.g",
+        "TRAINWAY_ADDRESSES_A_B_3": f"g-{roles[3]}-0-0.g",
+        "TRAINWAY_ADDRESSES_2_C__D": f"g-{roles[4]}-0-0.g",
+    }

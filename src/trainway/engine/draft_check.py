@@ -17,15 +17,24 @@ from typing import Final
 from trainway.api.forms.table import form_of
 from trainway.api.task.task_object import Origin
 from trainway.backends import capabilities
+from trainway.backends.base import Backend
 from trainway.backends.masking import masked_object
 from trainway.backends.registry import Registry
 from trainway.compiler.draft import Draft, Finding, read_draft
 from trainway.counting import counted
-from trainway.engine.intake import prepare, refuse_unfitting
-from trainway.engine.submission import JOB_TYPES, TASK_TYPE, Amend, Submission, parted, type_of
+from trainway.engine.intake import elements, prepare, refuse_unfitting
+from trainway.engine.submission import (
+    JOB_TYPES,
+    TASK_TYPE,
+    Amend,
+    Prepared,
+    Submission,
+    parted,
+    type_of,
+)
 from trainway.errors import DatabaseError, InvalidError, TrainwayError
 from trainway.families.table import family_of
-from trainway.jobset.labels import USER
+from trainway.jobset.labels import TASK, USER
 from trainway.json_types import Json
 
 __all__ = [
@@ -103,9 +112,8 @@ async def checked(
             raise InvalidError([_FILES_STAY])
         backend = registry.get(submission.backend, submission.kubeconfig)
         await capabilities.look(backend)
-        prepared = await prepare(submission, backend)
-        capabilities.release(backend, prepared.port)
-        await asyncio.to_thread(refuse_unfitting, prepared, submission, backend)
+        jobs = await asyncio.to_thread(_jobs, submission, backend)
+        made = [await _prepared(job, backend) for job in jobs]
     except InvalidError as error:
         findings = [draft.finding(line) for line in error.lines]
         return Checked([], _with_hint(findings, error.hint), draft.warnings)
@@ -114,8 +122,26 @@ async def checked(
     except TrainwayError as error:
         name = (error.field or "").removeprefix("options.")
         return Checked([], [Finding(error.sentence, input=name)], draft.warnings)
-    compiled = [*prepared.companions, prepared.jobset]
-    return Checked([masked_object(obj) for obj in compiled], [], prepared.warnings)
+    compiled = [obj for each in made for obj in (*each.companions, each.jobset)]
+    warnings = [line for each in made for line in each.warnings]
+    return Checked([masked_object(obj) for obj in compiled], [], warnings)
+
+
+def _jobs(submission: Submission, backend: Backend) -> list[Submission]:
+    """What is submitted of a draft: it, or the tasks of a pipeline, which have no ids yet."""
+    if not submission.pipeline:
+        return [submission]
+    from trainway.engine.run.tasks import linked  # noqa: PLC0415 - it loads the compiler
+
+    tasks = elements(submission)
+    return linked(tasks, [task.labels[TASK] for task in tasks], [backend] * len(tasks))
+
+
+async def _prepared(job: Submission, backend: Backend) -> Prepared:
+    prepared = await prepare(job, backend)
+    capabilities.release(backend, prepared.port)
+    await asyncio.to_thread(refuse_unfitting, prepared, job, backend)
+    return prepared
 
 
 def the_job(draft: Draft) -> Json:

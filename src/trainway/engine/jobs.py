@@ -56,7 +56,8 @@ from trainway.engine.rounds import Rounds
 from trainway.engine.run.holds import RunHolds
 from trainway.engine.run.runs import RunContext, Runs
 from trainway.engine.scaling import Scaling
-from trainway.engine.schedule.schedules import ScheduleContext, Schedules
+from trainway.engine.schedule.context import ScheduleContext
+from trainway.engine.schedule.schedules import Schedules
 from trainway.engine.stacks.taking import Stacks
 from trainway.engine.statistics.jobs import JobStatistics
 from trainway.engine.storage.book import StorageBook
@@ -122,12 +123,12 @@ class Engine:
                 lambda backend: self.worker_pools.free(backend),  # noqa: PLW0108 - made later
             )
         )
-        self._intake = Intake(
+        self.intake = Intake(
             *(self._ids, clock, self._labelled, self.notifier.check),
             self.queues.admitting,
         )
         self._admission = Admission(
-            self._around, registry, self._intake, self._take_up, self._rounds.request
+            self._around, registry, self.intake, self._take_up, self._rounds.request
         )
         self._cancel_all = partial(cancel_all, self._ledger)
         self.remarks = Remarks(self._ledger, self.reading, self._live)
@@ -269,7 +270,7 @@ class Engine:
         backend = self.registry.get(submission.backend, submission.kubeconfig)
         jobs = elements(submission) if submission.is_run else [submission]
         is_array = submission.is_run and run_of(submission, jobs).is_array
-        return await self._intake.plan(jobs[0], backend, len(jobs) if is_array else None)
+        return await self.intake.plan(jobs[0], backend, len(jobs) if is_array else None)
 
     def places(self, kubeconfig: Iterable[str] = ()) -> list[str]:
         """Every place that may be chosen where nobody names one; it reads files."""

@@ -159,3 +159,22 @@ def test_only_the_job_is_written_anew(tmp_path: Path) -> None:
         assert (await site.ask("POST", "/jobs/demo/rerun", body))[0] == 400
 
     play(tmp_path, scene)
+
+
+def test_a_pipeline_is_checked_as_the_jobs_that_it_becomes(tmp_path: Path) -> None:
+    chain = (
+        "name: p\n---\n{name: one, run: 'true'}\n---\n"
+        "{name: two, run: 'ls ${tasks.one.output}', resources: {cpus: %s}}\n"
+    )
+
+    async def scene(site: Site) -> None:
+        found = await _check(site, chain % 1)
+        assert (found["errors"], found["warnings"]) == ([], [])
+        assert [obj["metadata"]["name"] for obj in found["compiled"]] == ["p-one", "p-two"]
+        options = {"labels": found["labels"], "pipeline": True}
+        made = await _ask(site, "/jobs", {"objects": found["objects"], "options": options})
+        assert len(made["jobs"]) == 2
+        found = await _check(site, chain % 9999)
+        assert found["errors"][0]["message"].startswith("p-two can never start")
+
+    play(tmp_path, scene)

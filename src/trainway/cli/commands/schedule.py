@@ -125,7 +125,8 @@ def create(ctx: click.Context, /, cron: str, targets: tuple[str, ...], **options
         made, warnings = rest.create_schedule(Submission(objects, {**sent, **several}), wanted)
     except InvalidError as error:
         said = [f"{prefix}{line}" for line in error.lines]
-        raise RefusedError(said, error.exit_code) from None
+        hint = [f"hint: {error.hint}"] if error.hint else []
+        raise RefusedError([*said, *hint], error.exit_code) from None
     for warning in warnings:
         echo_line(f"{prefix}warning: {warning}")
     echo(f"{created_line(made)}\n")

@@ -8,15 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from trainway.engine.admission import Admitted
-from trainway.engine.costs.account import (
-    anew,
-    charged,
-    new_account,
-    one_of_several,
-    part,
-    root_of,
-    run_budget,
-)
+from trainway.engine.costs.account import anew, new_account, part, root_of
 from trainway.engine.costs.budget import JobBudget
 from trainway.engine.costs.run_budgets import refuse_spent
 from trainway.engine.idempotency import identified
@@ -29,15 +21,15 @@ from trainway.engine.reading import Page, Reading
 from trainway.engine.record import JobRecord
 from trainway.engine.run.pipeline import Pipeline, to_rerun
 from trainway.engine.run.record import NewRun, RunRecord, phase_of
-from trainway.engine.run.search import Search, search_view, trial_submission
+from trainway.engine.run.search import Search, first_trials, search_view
 from trainway.engine.run.searches import Admit, SearchContext, Searches
-from trainway.engine.submission import Submission, name_of, suffixed
+from trainway.engine.submission import Submission, suffixed
 from trainway.engine.view import API_VERSION
 from trainway.engine.wishes import PRUNED
 from trainway.errors import ConflictError, NotFoundError
 from trainway.jobset.labels import ACCOUNT, TASK
 from trainway.json_types import Json
-from trainway.optimization.decision import COMPLETE, decide
+from trainway.optimization.decision import COMPLETE
 from trainway.optimization.trial import best
 from trainway.sweep.parameter import MOST_TRIALS
 
@@ -100,31 +92,8 @@ class Runs:
 
     async def search(self, submission: Submission) -> tuple[list[Json], list[str]]:
         """Begin a search: its first trials, in short, and what its owner should know."""
-        submission = charged(identified(submission))
-        budget, account = run_budget(submission), submission.labels.get(ACCOUNT, "")
-        submission = one_of_several(submission)
-        name = name_of(submission)
-        search = Search.of(name, submission, suffixed(""))
-        study = search.study(name)
-        objects = list(submission.objects)
-        trials = [
-            part(
-                trial_submission(submission, study, suggestion, objects),
-                *(account, str(suggestion.index)),
-            )
-            for suggestion in decide(study, []).create
-        ]
-        keys = [replace(trial, key=rank_key(submission.key, rank)) for rank, trial in
-                enumerate(trials)]  # fmt: skip
-        template = json.dumps(objects)
-        new = NewRun(
-            *(name, study.parallel),
-            size=study.size,
-            search=search.text(),
-            template=template,
-            budget=budget,
-        )
-        admitted = await self._around.admit(keys, new)
+        trials, new = first_trials(identified(submission), suffixed(""))
+        admitted = await self._around.admit(trials, new)
         run = await self._ledger.call(self._store.runs.get, admitted.records[0].run or "")
         if run.outcome is None:
             self.searches.add(run)
@@ -329,11 +298,6 @@ def _in_place(submission: Submission, job: JobRecord) -> Submission:
     account = root_of(job.label_map.get(ACCOUNT, ""))
     submission = part(submission, account, f"after-{job.id}")
     return replace(submission, place=_place(job), key=f"replacement/{job.id}")
-
-
-def rank_key(key: str, rank: int) -> str:
-    """The first trial has the key of the request; the others one that follows from it."""
-    return f"{key}/{rank}" if key and rank else key
 
 
 def _view(

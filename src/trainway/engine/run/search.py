@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from trainway.engine.costs.account import charged, one_of_several, part, run_budget
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
-from trainway.engine.run.record import RunRecord
-from trainway.engine.submission import JOB_TYPES, Submission, type_of
+from trainway.engine.run.record import NewRun, RunRecord
+from trainway.engine.submission import JOB_TYPES, Submission, name_of, type_of
 from trainway.engine.wishes import PRUNED
-from trainway.jobset.labels import OPTIMIZATION_JOB, TRIAL_INDEX
+from trainway.jobset.labels import ACCOUNT, OPTIMIZATION_JOB, TRIAL_INDEX
 from trainway.json_types import Json
-from trainway.optimization.decision import SearchStatus
+from trainway.optimization.decision import SearchStatus, decide
 from trainway.optimization.names import trial_name, variables
 from trainway.optimization.study import Study
 from trainway.optimization.suggestion import Suggestion
@@ -68,6 +69,29 @@ def _requested(name: str, wanted: Json) -> Study:
     from trainway.optimization.request import requested  # noqa: PLC0415 - the models of all kinds
 
     return requested(name, wanted)
+
+
+def first_trials(submission: Submission, seed: str) -> tuple[list[Submission], NewRun]:
+    """The trials that a search begins with, and the run that they are; InvalidError if it is none.
+
+    The first has the key of the request; the others one that follows from it.
+    """
+    submission = charged(submission)
+    budget, account = run_budget(submission), submission.labels.get(ACCOUNT, "")
+    submission, name = one_of_several(submission), name_of(submission)
+    search = Search.of(name, submission, seed)
+    study, trials = search.study(name), []
+    for rank, suggestion in enumerate(decide(study, []).create):
+        trial = trial_submission(submission, study, suggestion, submission.objects)
+        key = f"{submission.key}/{rank}" if submission.key and rank else submission.key
+        trials.append(replace(part(trial, account, str(suggestion.index)), key=key))
+    return trials, NewRun(
+        *(name, study.parallel),
+        size=study.size,
+        search=search.text(),
+        template=json.dumps(list(submission.objects)),
+        budget=budget,
+    )
 
 
 def trial_submission(

@@ -44,6 +44,8 @@ log = logging.getLogger(__name__)
 
 _PAUSE_S: Final = 1.0
 """After so long it is looked again whether a trial is to be stopped, or what failed works now."""
+_PATIENCE_S: Final = 2.0
+"""So long somebody waits to end a search while a trial of one is being created."""
 _POINTS: Final = 500
 """So many points of a trial are looked at."""
 
@@ -81,6 +83,11 @@ class Searches:
         """Whether no trial is to be created any more."""
         return not self._open
 
+    @property
+    def open(self) -> list[RunRecord]:
+        """Those of which more trials may be created."""
+        return list(self._open.values())
+
     async def start(self) -> None:
         """Go on with what a former server has left."""
         self._open = {run.id: run for run in await self._ledger.call(self._store.runs.searches)}
@@ -109,6 +116,14 @@ class Searches:
                 return False
             await self._finish(self._open[run.id], cancelled())
             return True
+
+    async def end_soon(self, run: RunRecord) -> None:
+        """The same; an UnavailableError if a trial that is being created holds it up."""
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                await self.end(run)
+        except TimeoutError:
+            raise UnavailableError(f"the search {run.name} cannot be ended yet") from None
 
     def waiting(self, run: RunRecord) -> str | None:
         """Why a search does not go on at the moment; None: it does, or has ended."""

@@ -81,6 +81,14 @@ class RunStore:
         with self._engine.connect() as connection:
             return [RunRecord(**row._asdict()) for row in connection.execute(query)]
 
+    def labelled(self, ids: Collection[str], key: str, value: str) -> set[str]:
+        """Which of these runs have a job with a label."""
+        is_labelled = and_(LABELS.c.key == key, LABELS.c.value == value)
+        jobs = select(JOBS.c.run).join_from(JOBS, LABELS, LABELS.c.job_id == JOBS.c.id)
+        with self._engine.connect() as connection:
+            query = jobs.where(is_labelled, JOBS.c.run.in_(ids)).distinct()
+            return set(connection.execute(query).scalars())
+
     def template(self, run_id: str) -> str:
         """What the trials of a search are made of."""
         query = select(RUNS.c.template).where(RUNS.c.id == run_id)

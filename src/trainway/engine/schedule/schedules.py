@@ -10,45 +10,36 @@ import asyncio
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
-from trainway.backends.registry import Registry
-from trainway.engine.ids import Ids
-from trainway.engine.ledger import Ledger
-from trainway.engine.live import LiveJob
 from trainway.engine.rounds import Rounds
-from trainway.engine.run.runs import Runs
+from trainway.engine.schedule.context import ScheduleContext
 from trainway.engine.schedule.copies import ScheduleCopies
+from trainway.engine.schedule.firing import Firing, due_at, submit_due
 from trainway.engine.schedule.record import (
     NewSchedule,
-    Result,
     ScheduleRecord,
     check_name,
-    compact,
-    key_of,
     moment_text,
     read_submission,
     stored_submission,
 )
+from trainway.engine.schedule.rehearsal import rehearse
 from trainway.engine.schedule.submitting import Submitting
 from trainway.engine.schedule.view import schedule_view
-from trainway.engine.submission import Submission, at_places, name_of, parted, suffixed
+from trainway.engine.submission import Submission, at_places, name_of, parted
 from trainway.engine.times import time_text
 from trainway.errors import (
     ConflictError,
     DatabaseError,
-    InvalidError,
     NotFoundError,
-    TrainwayError,
     UnavailableError,
     UsageError,
 )
-from trainway.jobset import labels
 from trainway.json_types import Json
 from trainway.schedule.cron import parse_cron
 from trainway.schedule.moments import next_moment, zone_of
@@ -64,45 +55,6 @@ _AGAIN_S: Final = 5.0
 """After so long it is tried again what could not be done."""
 
 
-class Submits(Protocol):
-    """Takes in what is due, as it takes in what anybody submits."""
-
-    @property
-    def runs(self) -> Runs:
-        """Several jobs as one."""
-        ...
-
-    @property
-    def registry(self) -> Registry:
-        """Where jobs can run."""
-        ...
-
-    async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
-        """One job."""
-        ...
-
-    async def submit_array(self, submission: Submission) -> tuple[list[Json], list[str]]:
-        """The jobs of a run."""
-        ...
-
-    async def plan(self, submission: Submission) -> tuple[object, list[str]]:
-        """What would be sent."""
-        ...
-
-
-@dataclass(frozen=True)
-class ScheduleContext:
-    """What schedules need of the engine."""
-
-    ledger: Ledger
-    ids: Ids
-    clock: Callable[[], datetime]
-    live: Mapping[str, LiveJob]
-    """The jobs that are not over."""
-    submits: Submits
-    cancel: Callable[[Sequence[LiveJob]], Awaitable[None]]
-
-
 class Schedules:
     """The schedules of one server."""
 
@@ -116,7 +68,8 @@ class Schedules:
         self._problems: dict[str, str] = {}
         """Why what is due could not be submitted, by id."""
         self._rounds = Rounds(self._play)
-        self._submitting = Submitting(self._submit, self.look)
+        self._submitting = Submitting(partial(submit_due, around.submits), self.look)
+        self._firing = Firing(around, self._submitting)
         self.copies = ScheduleCopies(around.ledger)
         self._timer: asyncio.TimerHandle | None = None
         self._pens: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -155,35 +108,47 @@ class Schedules:
         submission = new.submission
         name = check_name(new.name or name_of(submission))
         cron, zone = parse_cron(new.cron), zone_of(new.zone)
-        now = self._around.clock()
-        if next_moment(cron, zone, now) is None:
+        record = self._record(new, name, key)
+        first = next_moment(cron, zone, record.decided)
+        if first is None:
             raise UsageError(f"{new.cron!r} never happens", field="cron")
         made = self._made_before(name, key)
-        warnings = [] if made else (await self._around.submits.plan(submission))[1]
+        warnings = [] if made else await self._rehearsed(submission, record, moment_text(first))
         async with self._pens[name]:
             made = self._made_before(name, key)
             if made is not None:
                 return self._view(made), []
-            record = ScheduleRecord(
-                id=self._around.ids.new(),
-                name=name,
-                cron=new.cron,
-                zone=new.zone,
-                catch_up=new.catch_up,
-                overlap=new.overlap,
-                is_paused=new.is_paused,
-                backend=",".join(each.backend for each in at_places(submission)),
-                kind=str((parted(submission.objects)[0] or {}).get("kind", "")),
-                created=time_text(now),
-                until=time_text(now),
-                request_key=key or None,
-            )
             adding = self._ledger.call(self._store.add, record, stored_submission(submission))
             await self._ledger.settled(adding, partial(self._store.has, record.id))
             self._records[name] = record
             await self.copies.keep(record)
         self.look()
         return self._view(record), warnings
+
+    def _record(self, new: NewSchedule, name: str, key: str) -> ScheduleRecord:
+        now, submission = time_text(self._around.clock()), new.submission
+        return ScheduleRecord(
+            id=self._around.ids.new(),
+            name=name,
+            cron=new.cron,
+            zone=new.zone,
+            catch_up=new.catch_up,
+            overlap=new.overlap,
+            is_paused=new.is_paused,
+            backend=",".join(each.backend for each in at_places(submission)),
+            kind=str((parted(submission.objects)[0] or {}).get("kind", "")),
+            created=now,
+            until=now,
+            request_key=key or None,
+        )
+
+    async def _rehearsed(
+        self, submission: Submission, record: ScheduleRecord, moment: str
+    ) -> list[str]:
+        """What the owner of a schedule should know; raises why its jobs could not be submitted."""
+        submits = self._around.submits
+        wanted = due_at(submission, record, moment, submits.registry)
+        return await rehearse(submits, wanted, name_of(submission) or record.name)
 
     def _made_before(self, name: str, key: str) -> ScheduleRecord | None:
         """What the same request has made; a ConflictError where it was another one."""
@@ -250,17 +215,8 @@ class Schedules:
     def _view(self, record: ScheduleRecord, objects: Sequence[Json] | None = None) -> Json:
         now = self._around.clock()
         coming = next_due(record.parsed, record.wall, record.decided, now)
-        active = [live.id for live in self._active(record)]
+        active = [live.id for live in self._firing.active(record)]
         return schedule_view(record, coming, self._problems.get(record.id), active, objects)
-
-    def _active(self, record: ScheduleRecord) -> list[LiveJob]:
-        """Its jobs that have not ended."""
-        return [
-            live
-            for live in self._around.live.values()
-            if labels.SCHEDULE in live.record.labels  # as text, which is quicker than to read it
-            and live.record.label_map.get(labels.SCHEDULE) == record.name
-        ]
 
     async def _keep(self, record: ScheduleRecord) -> ScheduleRecord:
         await self._ledger.call(self._store.change, record)
@@ -294,7 +250,7 @@ class Schedules:
         """Submit for the moments that wait; when to look again."""
         try:
             while record.moments:
-                outcome = await self._fire(record, record.moments[0])
+                outcome = await self._firing.fire(record, record.moments[0])
                 if outcome is None:
                     return _LOOK_S  # it is looked at when a job has ended
                 self._problems.pop(record.id, None)
@@ -321,69 +277,3 @@ class Schedules:
             record = await self._keep(replace(record, until=time_text(found.until), waiting=left))
         self._following[record.id] = following
         return record
-
-    async def _fire(self, record: ScheduleRecord, moment: str) -> str | None:
-        """Submit what is due; what became of it, or None where it has to wait for a job's end."""
-        key = key_of(record.id, moment)
-        made = await self._ledger.call(self._ledger.store.with_key, key)
-        if made is not None:  # a server that was killed has come that far
-            return _outcome(moment, Result.SUBMITTED, job=made.id, run=made.run)
-        active = self._active(record)
-        if active and record.overlap == Overlap.FORBID:
-            said = f"{active[0].record.name} ({active[0].id}) had not ended"
-            log.info("the schedule %s was due at %s: %s", record.name, moment, said)
-            return _outcome(moment, Result.SKIPPED, said)
-        if active and record.overlap == Overlap.REPLACE:
-            await self._around.cancel(active)
-            return None
-        try:
-            return await self._submitted(record, moment, key)
-        except (DatabaseError, UnavailableError):
-            raise
-        except TrainwayError as error:
-            said = f"{error}; {error.hint}" if error.hint else str(error)
-        except Exception:
-            log.exception("the schedule %s cannot be fired", record.name)
-            said = "an error of the server, which its log has"
-        log.warning("the schedule %s submitted nothing at %s: %s", record.name, moment, said)
-        return _outcome(moment, Result.FAILED, said)
-
-    async def _submitted(self, record: ScheduleRecord, moment: str, key: str) -> str:
-        text = await self._ledger.call(self._store.submission, record.id)
-        submission = read_submission(text)
-        told = {labels.SCHEDULE: record.name, labels.SCHEDULED_AT: compact(moment)}
-        name = submission.name
-        registry = self._around.submits.registry
-        places = [registry.get(each.backend, each.kubeconfig) for each in at_places(submission)]
-        if any(place.schedules for place in places):  # names are taken
-            name = suffixed(f"{name_of(submission) or record.name}-", key)
-        labelled = {**submission.labels, **told}
-        wanted = replace(submission, name=name, labels=labelled, key=key)
-        job = await self._submitting.made(wanted)
-        run = job["spec"].get("run")
-        return _outcome(moment, Result.SUBMITTED, job=job["metadata"]["id"], run=run)
-
-    async def _submit(self, submission: Submission) -> Json:
-        """The job, or the first of a run."""
-        submits = self._around.submits
-        if submission.search is not None:
-            jobs, _ = await submits.runs.search(submission)
-        elif submission.is_run:
-            jobs, _ = await submits.submit_array(submission)
-        else:
-            return await self._submit_somewhere(submission)
-        return jobs[0]
-
-    async def _submit_somewhere(self, submission: Submission) -> Json:
-        """The job, at the first of its places that takes it; it may still go to the others."""
-        *before, last = at_places(submission)
-        for each in before:
-            with suppress(InvalidError, UnavailableError):
-                return (await self._around.submits.submit(each))[0]
-        return (await self._around.submits.submit(last))[0]
-
-
-def _outcome(moment: str, result: Result, message: str = "", **made: str | None) -> str:
-    """As JSON; `job` and `run` are the ids of what was made."""
-    said = {"time": moment, "result": result, "message": message, "job": None, "run": None}
-    return json.dumps(said | made)

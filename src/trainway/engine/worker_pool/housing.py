@@ -53,9 +53,7 @@ class Housing:
         What gets its machines later (`admit`) is left as it is. So do jobs of which each has a
         limit of its own, since nobody can tell what each of several costs that share machines.
         """
-        is_apart = submission.is_run and submission.max_cost_each is not None
-        is_later = submission.pipeline or submission.search is not None or submission.prefer
-        if is_apart or is_later or not family_of(submission.backend).rents:
+        if not self.is_housed(submission):
             yield submission
             return
         name = pool_name(submission.key or self.ids.new())
@@ -73,6 +71,13 @@ class Housing:
         finally:
             for pool in pools:
                 self.pools.settle(pool.name)  # without a job it goes again
+
+    @staticmethod
+    def is_housed(submission: Submission) -> bool:
+        """Whether a submission has pools of its own before it is stored."""
+        is_apart = submission.is_run and submission.max_cost_each is not None
+        is_later = submission.pipeline or submission.search is not None or submission.prefer
+        return not (is_apart or is_later) and family_of(submission.backend).rents
 
     async def admit(self, jobs: Sequence[Submission], run: NewRun | RunRecord) -> Admitted:
         """Store the jobs of a run; on a cloud each gets its machines when its turn comes.

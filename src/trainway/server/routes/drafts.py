@@ -120,7 +120,8 @@ def add_draft_routes(api: Api, service: Service) -> None:
 
         async def submitted() -> Submission:
             if not body.rerun:
-                return Submission(draft.objects, backend=body.backend or HERE)
+                backend = body.backend or HERE
+                return Submission(draft.objects, backend=backend, pipeline=draft.is_pipeline)
             return await engine.again(body.rerun, draft_check.replacing(draft_check.the_job(draft)))
 
         found = await draft_check.checked(draft, engine.registry, submitted)
