@@ -74,6 +74,7 @@ class Waiting:
 
     def __init__(self) -> None:
         self._positions: dict[str, int] = {}
+        self._short: frozenset[str] = frozenset()
 
     def put(self, positions: Mapping[str, int]) -> None:
         """Remember who waits at which place."""
@@ -81,7 +82,15 @@ class Waiting:
 
     def clear(self) -> None:
         """Nobody waits."""
-        self._positions = {}
+        self._positions, self._short = {}, frozenset()
+
+    def note_short(self, job_ids: Iterable[str]) -> None:
+        """Remember who waits for nothing but a worker."""
+        self._short = frozenset(job_ids)
+
+    def is_short(self, job_id: str) -> bool:
+        """Whether it would start if there was a worker for it."""
+        return job_id in self._short
 
     def position(self, job_id: str) -> int | None:
         """The place in the queue, from 1; None: it does not wait."""

@@ -85,7 +85,7 @@ class RoundContext:
     clusters: Clusters
     queues: Queues
     waiting: Waiting
-    """Where positions are kept for those who ask."""
+    """Where it is kept for those who ask who waits, and for what."""
     holds: RunHolds
     request: Callable[[], object]
     """Asks for another round."""
@@ -306,7 +306,10 @@ class QueueRound:
         )
         policy = ManagedPolicy(snapshot, places, MachineWords())
         decisions = gang_queue.decide(draft.gangs, places, policy)
-        return decisions, policy.growths(draft.lacks, decisions) if draft.lacks else {}
+        growths = policy.growths(draft.lacks, decisions) if draft.lacks else {}
+        short = policy.short_of_room(decisions, draft.pools) if draft.pools else ()
+        around.waiting.note_short(gang.id for gang in short)
+        return decisions, growths
 
     def _workers(self, lane: str, draft: _Draft) -> WorkerPlace:
         """The workers of a pool that are free."""

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from trainway.engine.cluster.testing import FakeAgents
-from trainway.engine.worker_pool.testing import PoolWorld, new_pool
+from trainway.engine.queues.queues_test import queue
+from trainway.engine.run.pipeline_testing import pipeline, submitted
+from trainway.engine.worker_pool.testing import MOST, PoolWorld, new_pool
 from trainway.errors import ConflictError, InvalidError, NotFoundError, TrainwayError
+from trainway.queueing.queue_policy import QueueState
 
 Scene = Callable[[PoolWorld], Awaitable[None]]
 
@@ -82,6 +85,30 @@ def test_the_number_of_workers_follows_the_queue() -> None:
         world.workers.jobs[ids[1]].end()
         await world.until_shown(lambda pool: not pool["status"]["workers"])
         assert world.agents.clusters == {}
+
+    play(scene)
+
+
+def test_no_workers_are_made_for_jobs_that_would_not_start_on_them() -> None:
+    async def scene(world: PoolWorld) -> None:
+        queues = world.engine.queues
+        for name, quota in (("idle", {}), ("small", {"jobs": 1}), ("none", {"cpu": 0})):
+            await queues.apply(queue(name, quota=quota))
+        await queues.set_state("idle", QueueState.PAUSED)
+        await world.apply(min_workers=0, max_workers=MOST)
+        paused = await world.job("paused", queue="idle")
+        await world.job("refused", queue="none", requests={"cpu": "1"})
+        small = [await world.job(f"small-{number}", queue="small") for number in range(3)]
+        tasks = await submitted(world, pipeline(backend="worker-pool/p", workdir="/"))
+        await world.set_up("p-1", "p-2")
+        await world.begun_on(small[0])
+        await world.begun_on(tasks["one"])
+        assert set(world.states()) == {"p-1", "p-2"}
+        await queues.set_state("idle", QueueState.OPEN)
+        await world.set_up("p-3")
+        await world.begun_on(paused)
+        assert set(world.states()) == {"p-1", "p-2", "p-3"}
+        assert world.pool["status"]["waitingJobs"] == 5
 
     play(scene)
 
