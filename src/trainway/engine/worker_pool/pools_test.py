@@ -113,6 +113,22 @@ def test_no_workers_are_made_for_jobs_that_would_not_start_on_them() -> None:
     play(scene)
 
 
+def test_workers_are_set_up_though_their_queue_is_drained() -> None:
+    async def scene(world: PoolWorld) -> None:
+        await world.engine.queues.apply(queue("team"))
+        wanted = new_pool(min_workers=0, max_workers=1)
+        setup = replace(wanted.submission, queue="team")
+        await world.engine.worker_pools.apply(replace(wanted, submission=setup))
+        await world.engine.queues.set_state("team", QueueState.DRAINING)
+        with pytest.raises(ConflictError, match="takes in no more jobs"):
+            await world.job(queue="team")
+        job_id = await world.job()
+        await world.set_up("p-1")
+        await world.begun_on(job_id)
+
+    play(scene)
+
+
 def test_a_worker_that_is_lost_is_replaced_and_its_job_begins_anew() -> None:
     async def scene(world: PoolWorld) -> None:
         await world.apply(workers=1)
