@@ -4,12 +4,13 @@
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Final
 
 from trainway.errors import NotFoundError, UsageError
+from trainway.families.builtin import HELD
 from trainway.jobset.labels import USER, WORKER_POOL
 from trainway.json_types import Json
 from trainway.sdk.rest import Rest
@@ -134,7 +135,8 @@ def to_cancel(
 ) -> list[Json]:
     """The jobs that are meant; exactly one way of naming them must be used.
 
-    All are looked up before anything is done, so that a wrong name changes nothing.
+    All are looked up before anything is done, so that a wrong name changes nothing. A setup of a
+    worker is none of them unless it is named: without it, its pool would fail.
     """
     ways = [bool(job_ids), name is not None, pool is not None, every or all_users]
     if sum(ways) != 1:
@@ -143,12 +145,22 @@ def to_cancel(
             hint="give their ids, or --name NAME, or --pool NAME, or --all",
         )
     if pool is not None:
-        return list(_pages(rest, None, [f"{WORKER_POOL}={pool}"]))
+        return _submitted(_pages(rest, None, [f"{WORKER_POOL}={pool}"]))
     if name is not None:
         return [the_active(rest, name)]
     if job_ids:
         return [rest.get(ref) for ref in job_ids]
-    return active_jobs(rest, all_users=all_users)
+    return _submitted(active_jobs(rest, all_users=all_users))
+
+
+def _submitted(jobs: Iterable[Json]) -> list[Json]:
+    """Those that somebody submitted: no setups of workers, which run on the cluster of one."""
+    return [
+        job
+        for job in jobs
+        if WORKER_POOL not in (job["metadata"].get("labels") or {})
+        or not str(job["spec"].get("backend") or "").startswith(f"{HELD}/")
+    ]
 
 
 def the_active(rest: Rest, name: str) -> Json:
