@@ -4,17 +4,18 @@
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Final
 
-from trainway.errors import NotFoundError, UsageError
+from trainway.errors import ConflictError, NotFoundError, TrainwayError, UsageError
 from trainway.families.builtin import HELD
 from trainway.jobset.labels import USER, WORKER_POOL
 from trainway.json_types import Json
-from trainway.sdk.rest import Rest
+from trainway.sdk.rest import Rest, is_terminal
 from trainway.sdk.submitter import user_label
+from trainway.sdk.transport import StreamControl
 
 _PAGE: Final = 1000
 _GB: Final = 2**30
@@ -161,6 +162,35 @@ def _submitted(jobs: Iterable[Json]) -> list[Json]:
         if WORKER_POOL not in (job["metadata"].get("labels") or {})
         or not str(job["spec"].get("backend") or "").startswith(f"{HELD}/")
     ]
+
+
+def end_all(
+    rest: Rest, jobs: Sequence[Json], tell: Callable[[Json], object], warn: Callable[[str], object]
+) -> None:
+    """Ask for the end of all of them, and then tell of each when it is over.
+
+    One that has ended meanwhile stops no other; the last error is raised in the end.
+    """
+    asked: list[Json] = []
+    errors: list[TrainwayError] = []
+    for job in jobs:
+        try:
+            asked.append(rest.act(job["metadata"]["id"], "cancel"))
+        except (ConflictError, NotFoundError) as error:
+            errors.append(error)
+    for job in asked:
+        tell(_ended(rest, job))
+    for each in errors[:-1]:
+        warn(each.message)
+    if errors:
+        raise errors[-1]
+
+
+def _ended(rest: Rest, job: Json) -> Json:
+    if not is_terminal(job):
+        for seen in rest.watch(job["metadata"]["id"], StreamControl()):
+            job = seen
+    return job
 
 
 def the_active(rest: Rest, name: str) -> Json:

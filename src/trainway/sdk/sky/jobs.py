@@ -1,6 +1,7 @@
 """The calls of `sky.jobs`, with their arguments and results."""
 
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,7 +14,15 @@ from trainway.sdk.client import Client
 from trainway.sdk.cluster_tasks import TaskWishes
 from trainway.sdk.exit_codes import exit_code
 from trainway.sdk.job import Job
-from trainway.sdk.managed_jobs import ManagedJobStatus, named, record, the_job, to_cancel, whose
+from trainway.sdk.managed_jobs import (
+    ManagedJobStatus,
+    end_all,
+    named,
+    record,
+    the_job,
+    to_cancel,
+    whose,
+)
 from trainway.sdk.rest import LogQuery, Rest
 from trainway.sdk.sky.requests import RequestId
 from trainway.sdk.worker_pool_rest import WorkerPoolRest
@@ -123,13 +132,11 @@ def cancel(
     graceful: bool = False,  # noqa: ARG001 - processes always have their grace period
     graceful_timeout: int | None = None,  # noqa: ARG001 - that of the job
 ) -> RequestId[None]:
-    """End jobs, and wait until nothing of them runs."""
+    """End jobs, and wait until nothing of them runs; one that has ended already stops no other."""
     rest = Rest.connect()
     ids = named(job_ids or ())
     jobs = to_cancel(rest, ids, name, every=all, all_users=all_users, pool=pool)
-    asked = [Job(rest, rest.act(job["metadata"]["id"], "cancel")) for job in jobs]
-    for job in asked:
-        job.wait()
+    end_all(rest, jobs, lambda _: None, warnings.warn)
     return RequestId(None)
 
 

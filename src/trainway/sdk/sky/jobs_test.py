@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from trainway.errors import NotFoundError, UsageError
+from trainway.errors import ConflictError, NotFoundError, UsageError
 from trainway.json_types import Json
 from trainway.sdk import sky
 from trainway.sdk.conftest import fake
+from trainway.sdk.rest import Rest
 from trainway.sdk.testing import FakeServer
 
 __all__ = ["fake"]
@@ -113,6 +114,27 @@ def test_jobs_are_cancelled_by_id_by_name_and_all(fake: FakeServer) -> None:
         sky.jobs.cancel(job_ids=[7])
     with pytest.raises(NotFoundError, match="7"):
         sky.jobs.tail_logs(job_id=7)
+
+
+def test_jobs_that_have_ended_stop_no_other_from_being_cancelled(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        fake.add_job(name, "Running")
+    act = Rest.act
+
+    def asked(rest: Rest, ref: str, verb: str) -> Json:
+        if ref != "id0002":
+            raise ConflictError(f"{ref} has already ended (succeeded) and cannot be cancelled")
+        return act(rest, ref, verb)
+
+    monkeypatch.setattr(Rest, "act", asked)
+    with (
+        pytest.warns(UserWarning, match="id0000 has"),
+        pytest.raises(ConflictError, match="id0001"),
+    ):
+        sky.jobs.cancel(job_ids=["id0000", "id0001", "id0002"])
+    assert fake.jobs["id0002"]["status"]["phase"] == "Cancelled"
 
 
 def test_logs_are_printed_and_the_end_is_told(fake: FakeServer) -> None:
