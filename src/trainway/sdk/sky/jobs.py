@@ -24,6 +24,7 @@ from trainway.sdk.managed_jobs import (
     whose,
 )
 from trainway.sdk.rest import LogQuery, Rest
+from trainway.sdk.run import Run
 from trainway.sdk.sky.requests import RequestId
 from trainway.sdk.worker_pool_rest import WorkerPoolRest
 from trainway.sdk.worker_pools import (
@@ -77,15 +78,18 @@ def launch(
 ) -> RequestId[tuple[list[str], None]]:
     """Submit a task: a file, a dict, or a `sky.Task` or `sky.Dag`; `pool` is a worker pool.
 
-    The result is the ids of the jobs, and None in place of the handle of a controller.
+    The result is the ids of the jobs, of a pipeline those of all its tasks, and None in place of
+    the handle of a controller.
     """
     client, target = Client(), _target(task)
     on = None if pool is None else place_of_pool(pool)
+    made: Job | Run | list[Job]
     if num_jobs is not None:
         made = client.run_array(target, num_jobs, name=name, on=on)
     else:
-        made = [client.run(target, name=name, on=on)]
-    return RequestId(([job.id for job in made], None))
+        made = client.run(target, name=name, on=on)  # a Run if it is a pipeline
+    jobs = [made] if isinstance(made, Job) else made
+    return RequestId(([job.id for job in jobs], None))
 
 
 def queue(

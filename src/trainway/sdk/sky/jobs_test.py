@@ -82,6 +82,14 @@ def test_several_jobs_of_a_task(fake: FakeServer) -> None:
     assert len(job_ids) == 2
 
 
+def test_a_pipeline_has_the_ids_of_all_its_tasks(fake: FakeServer) -> None:
+    job_ids, _ = sky.get(sky.jobs.launch(Dag([Task(), Task({"run": "true"})], name="p")))
+    assert job_ids == list(fake.jobs)
+    assert len(job_ids) == 2
+    sky.jobs.cancel(job_ids=job_ids)
+    assert {job["status"]["phase"] for job in fake.jobs.values()} == {"Cancelled"}
+
+
 def test_the_queue_has_records(fake: FakeServer) -> None:
     fake.add_job("a", "Succeeded")
     fake.add_job("b", "Running")
