@@ -169,15 +169,16 @@ def end_all(
 ) -> None:
     """Ask for the end of all of them, and then tell of each when it is over.
 
-    One that has ended meanwhile stops no other; the last error is raised in the end.
+    One that has ended meanwhile stops no other; the last error is raised in the end. The last is
+    asked first: a task of a pipeline would end by itself with one that it waits for.
     """
     asked: list[Json] = []
     errors: list[TrainwayError] = []
-    for job in jobs:
+    for job in reversed(jobs):
         try:
-            asked.append(rest.act(job["metadata"]["id"], "cancel"))
+            asked.insert(0, rest.act(job["metadata"]["id"], "cancel"))
         except (ConflictError, NotFoundError) as error:
-            errors.append(error)
+            errors.insert(0, error)
     for job in asked:
         tell(_ended(rest, job))
     for each in errors[:-1]:

@@ -88,6 +88,8 @@ def test_a_pipeline_has_the_ids_of_all_its_tasks(fake: FakeServer) -> None:
     assert len(job_ids) == 2
     sky.jobs.cancel(job_ids=job_ids)
     assert {job["status"]["phase"] for job in fake.jobs.values()} == {"Cancelled"}
+    asked = [path.split("/")[-2] for _, path, _ in fake.requests if path.endswith("/cancel")]
+    assert asked == job_ids[::-1], "or the server would end those behind the first by itself"
 
 
 def test_the_queue_has_records(fake: FakeServer) -> None:
