@@ -74,7 +74,7 @@ class Waiting:
 
     def __init__(self) -> None:
         self._positions: dict[str, int] = {}
-        self._short: frozenset[str] = frozenset()
+        self._short: frozenset[str] | None = None
 
     def put(self, positions: Mapping[str, int]) -> None:
         """Remember who waits at which place."""
@@ -88,9 +88,14 @@ class Waiting:
         """Remember who waits for nothing but a worker."""
         self._short = frozenset(job_ids)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there was a decision; a new server has made none at first."""
+        return self._short is not None
+
     def is_short(self, job_id: str) -> bool:
         """Whether it would start if there was a worker for it."""
-        return job_id in self._short
+        return job_id in (self._short or ())
 
     def position(self, job_id: str) -> int | None:
         """The place in the queue, from 1; None: it does not wait."""

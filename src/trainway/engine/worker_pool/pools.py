@@ -298,6 +298,8 @@ class WorkerPools:
         if pool.limits.goes_with_jobs and pool.has_given_up:
             for live in self._jobs_of(pool):
                 await self._around.fail(live, NO_MACHINES, pool_message(pool, workers))
+        if not self._around.waiting.is_known:
+            return None  # who looks again once it is
         used = self._used()
         there = [worker for worker in workers if worker.is_counted]
         ours = [worker for worker in there if worker.version == pool.version]

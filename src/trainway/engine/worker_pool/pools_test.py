@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from trainway.engine.cluster.testing import FakeAgents
+from trainway.engine.moving.testing import KeptStore
 from trainway.engine.queues.queues_test import queue
 from trainway.engine.run.pipeline_testing import pipeline, submitted
+from trainway.engine.testing import memory_database
 from trainway.engine.worker_pool.testing import MOST, PoolWorld, new_pool
 from trainway.errors import ConflictError, InvalidError, NotFoundError, TrainwayError
 from trainway.queueing.queue_policy import QueueState
@@ -288,6 +290,27 @@ def test_a_killed_server_finds_its_workers_again() -> None:
             await second.engine.close()
 
     asyncio.run(run())
+
+
+def test_a_new_server_keeps_workers_in_the_making_for_jobs_that_wait() -> None:
+    first = PoolWorld(store=KeptStore(memory_database()))
+    job_ids = []
+
+    async def before(world: PoolWorld) -> None:
+        await world.apply(min_workers=0, max_workers=1, downscale_delay_seconds=0)
+        job_ids.append(await world.job())
+        await world.setup("p-1")
+
+    async def after(world: PoolWorld) -> None:
+        await world.set_up("p-1")
+        await world.begun_on(job_ids[0])
+
+    play(before, first)
+    second = PoolWorld(first.agents, first.store)
+    second.workers, second.setups = first.workers, first.setups
+    for backend in (second.workers, *second.setups.values()):
+        second.engine.registry.put(backend)
+    play(after, second)
 
 
 @pytest.mark.parametrize(
