@@ -15,6 +15,7 @@ from trainway.backends.base import Capacity, Devices
 from trainway.backends.demand import Demand
 from trainway.counting import counted
 from trainway.jobset.quantity import ZERO, Quantity
+from trainway.queueing.snapshot import WaitingGang
 
 GPUS = "gpus"
 
@@ -84,9 +85,9 @@ class Waiting:
         """Nobody waits."""
         self._positions, self._short = {}, frozenset()
 
-    def note_short(self, job_ids: Iterable[str]) -> None:
+    def note_short(self, gangs: Iterable[WaitingGang]) -> None:
         """Remember who waits for nothing but a worker."""
-        self._short = frozenset(job_ids)
+        self._short = frozenset(gang.id for gang in gangs)
 
     @property
     def is_known(self) -> bool:

@@ -6,7 +6,7 @@ past and for the first job of a place.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from trainway.agent.controllers import gang_queue
@@ -94,6 +94,8 @@ class ManagedPolicy:
 
     def hold(self, gang: WaitingGang, *, is_behind: bool) -> Verdict | None:
         """Whether its queue lets it start."""
+        if not gang.queue:
+            return None
         policy = self._queues.get(gang.queue)
         if policy is None:
             return wait(NO_QUEUE, _missing(gang.queue), holds_back=False)
@@ -207,11 +209,13 @@ class ManagedPolicy:
         waiting = [gang for gang, reason, _ in decisions.waiting if reason not in _IDLE]
         return growths(lacks, self._places.free, self._quotas, self._queues, waiting)
 
-    def short_of_room(self, decisions: Decisions, lanes: Container[str]) -> list[WaitingGang]:
+    def short_of_room(self, decisions: Decisions, lanes: Collection[str]) -> list[WaitingGang]:
         """Who waits for these places alone: what the queues have left after the decision allows it.
 
         To be asked last, since they count from then on.
         """
+        if not lanes:
+            return []
         heads = {gang.id for gang in decisions.heads}  # who count already
         found = []
         for gang, reason, _ in decisions.waiting:

@@ -131,6 +131,22 @@ def test_workers_are_set_up_though_their_queue_is_drained() -> None:
     play(scene)
 
 
+def test_setups_of_workers_use_no_quota_and_start_though_their_queue_is_paused() -> None:
+    async def scene(world: PoolWorld) -> None:
+        await world.engine.queues.apply(queue("default", quota={"jobs": 1}))
+        await world.apply(min_workers=0, max_workers=2, downscale_delay_seconds=0)
+        first = await world.job("first", requests={"cpu": "1"})
+        await world.set_up("p-1")
+        begun, _ = await world.begun_on(first)
+        begun.end()
+        await world.until_shown(lambda pool: not pool["status"]["workers"])
+        await world.engine.queues.set_state("default", QueueState.PAUSED)
+        await world.apply(min_workers=1, max_workers=2)
+        await world.set_up("p-2")
+
+    play(scene)
+
+
 def test_a_worker_that_is_lost_is_replaced_and_its_job_begins_anew() -> None:
     async def scene(world: PoolWorld) -> None:
         await world.apply(workers=1)
