@@ -71,10 +71,10 @@ class Intake:
     clock: Callable[[], datetime]
     label: Callable[[Prepared, str], Awaitable[Prepared]]
     """Gives a job the labels that its backend, of that name, wants on it."""
-    admitting: Callable[[str, bool], QueuePolicy]
-    """Gives the queue of that name; refuses where it takes in no jobs, unless one sets up."""
     check_notify: Callable[[Iterable[str]], list[str]] = list
     """Refuses whom a job cannot notify."""
+    admitting: Callable[[str, bool], QueuePolicy] = lambda name, _: QueuePolicy(name)
+    """Gives the queue of that name; refuses where it takes in no jobs, unless one sets up."""
 
     async def take(
         self,

@@ -123,8 +123,8 @@ class Engine:
             )
         )
         self._intake = Intake(
-            *(self._ids, clock, self._labelled),
-            *(self.queues.admitting, self.notifier.check),
+            *(self._ids, clock, self._labelled, self.notifier.check),
+            self.queues.admitting,
         )
         self._admission = Admission(
             self._around, registry, self._intake, self._take_up, self._rounds.request
