@@ -14,7 +14,7 @@ from trainway.engine.record import JobRecord
 from trainway.engine.submission import Submission
 from trainway.errors import ConflictError
 
-_NOT_SENT: Final = ("key", "digest", "place", "kept", "prefer")
+_NOT_SENT: Final = ("key", "digest", "place", "kept", "prefer", "sets_up")
 
 
 def identified(submission: Submission) -> Submission:

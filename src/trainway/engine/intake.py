@@ -73,8 +73,8 @@ class Intake:
     """Gives a job the labels that its backend, of that name, wants on it."""
     check_notify: Callable[[Iterable[str]], list[str]] = list
     """Refuses whom a job cannot notify."""
-    admitting: Callable[[str], QueuePolicy] = QueuePolicy
-    """Gives the queue of that name; refuses where it takes in no jobs."""
+    admitting: Callable[[str, bool], QueuePolicy] = lambda name, _: QueuePolicy(name)
+    """Gives the queue of that name; refuses where it takes in no jobs, unless one sets up."""
 
     async def take(
         self,
@@ -99,7 +99,7 @@ class Intake:
             for rank, (submission, backend) in enumerate(zip(submissions, backends, strict=True)):
                 prepared = await prepare(submission, backend)
                 ports.append((backend, prepared.port))
-                policy = self.admitting(queue_of(submission, prepared))
+                policy = self.admitting(queue_of(submission, prepared), submission.sets_up)
                 prepared = with_grace(prepared, policy)
                 if rank == 0:
                     _check_array(prepared, len(submissions), backend)
@@ -131,7 +131,8 @@ class Intake:
         await capabilities.look(backend)
         prepared = await prepare(submission, backend)
         capabilities.release(backend, prepared.port)
-        prepared = with_grace(prepared, self.admitting(queue_of(submission, prepared)))
+        policy = self.admitting(queue_of(submission, prepared), submission.sets_up)
+        prepared = with_grace(prepared, policy)
         _check_array(prepared, count or 1, backend)
         new = self.ids.new()
         place = ArrayPlace(new, 0, count) if count else None

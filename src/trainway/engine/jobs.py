@@ -148,7 +148,7 @@ class Engine:
         self.worker_pools = WorkerPools(
             PoolContext(
                 *(self._ledger, self._ids, clock, self._live, self.clusters, self),
-                *(self.moves.begin_anew, self._cancel_all, self.moves.fail, request),
+                *(self.moves.begin_anew, self._cancel_all, self.moves.fail, request, self._waiting),
             )
         )
         self.housing = Housing(

@@ -15,6 +15,7 @@ from trainway.backends.base import Capacity, Devices
 from trainway.backends.demand import Demand
 from trainway.counting import counted
 from trainway.jobset.quantity import ZERO, Quantity
+from trainway.queueing.snapshot import WaitingGang
 
 GPUS = "gpus"
 
@@ -74,6 +75,7 @@ class Waiting:
 
     def __init__(self) -> None:
         self._positions: dict[str, int] = {}
+        self._short: frozenset[str] | None = None
 
     def put(self, positions: Mapping[str, int]) -> None:
         """Remember who waits at which place."""
@@ -81,7 +83,20 @@ class Waiting:
 
     def clear(self) -> None:
         """Nobody waits."""
-        self._positions = {}
+        self._positions, self._short = {}, frozenset()
+
+    def note_short(self, gangs: Iterable[WaitingGang]) -> None:
+        """Remember who waits for nothing but a worker."""
+        self._short = frozenset(gang.id for gang in gangs)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there was a decision; a new server has made none at first."""
+        return self._short is not None
+
+    def is_short(self, job_id: str) -> bool:
+        """Whether it would start if there was a worker for it."""
+        return job_id in (self._short or ())
 
     def position(self, job_id: str) -> int | None:
         """The place in the queue, from 1; None: it does not wait."""

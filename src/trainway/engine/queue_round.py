@@ -85,7 +85,7 @@ class RoundContext:
     clusters: Clusters
     queues: Queues
     waiting: Waiting
-    """Where positions are kept for those who ask."""
+    """Where it is kept for those who ask who waits, and for what."""
     holds: RunHolds
     request: Callable[[], object]
     """Asks for another round."""
@@ -157,7 +157,7 @@ class QueueRound:
     def __init__(self, around: RoundContext) -> None:
         self._around = around
         self._timer: asyncio.TimerHandle | None = None
-        self._running = RunningBook(around.live, around.clock().timestamp())
+        self._running = RunningBook(around.live, around.clock().timestamp(), self._is_setup)
         self._gangs: dict[str, tuple[JobRecord, int, WaitingGang]] = {}
         """Those who waited in the last round, with what each was made from."""
 
@@ -275,9 +275,12 @@ class QueueRound:
         record, grace = live.record, self._grace(live.record.queue)
         known = self._gangs.get(record.id)
         if known is None or known[0] is not record or known[1] != grace:
-            gang = waiting_gang(record, live.backend.name, grace)
+            gang = waiting_gang(record, live.backend.name, grace, is_setup=self._is_setup(live))
             self._gangs[record.id] = known = (record, grace, gang)
         return replace(known[2], is_owed=True) if record.id in owed else known[2]
+
+    def _is_setup(self, live: LiveJob) -> bool:
+        return self._around.clusters.shares.is_setup(live)
 
     def _grace(self, queue: str) -> int:
         policy = self._around.queues.policies.get(queue)
@@ -306,7 +309,9 @@ class QueueRound:
         )
         policy = ManagedPolicy(snapshot, places, MachineWords())
         decisions = gang_queue.decide(draft.gangs, places, policy)
-        return decisions, policy.growths(draft.lacks, decisions) if draft.lacks else {}
+        growths = policy.growths(draft.lacks, decisions) if draft.lacks else {}
+        around.waiting.note_short(policy.short_of_room(decisions, draft.pools))
+        return decisions, growths
 
     def _workers(self, lane: str, draft: _Draft) -> WorkerPlace:
         """The workers of a pool that are free."""

@@ -98,6 +98,9 @@ class Submission:
     stage: tuple[int, int] | None = None
     """Of a task with a deadline: where it stands in its pipeline, as `Promise.stage` says."""
 
+    sets_up: bool = False
+    """Whether it is the setup of a worker, which a queue takes in that takes in no jobs."""
+
     use_spot: bool = False
     """On a cloud: whether its machines are spot machines, which may be taken back."""
     max_cost: float | None = None

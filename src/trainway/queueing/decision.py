@@ -6,7 +6,7 @@ past and for the first job of a place.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from trainway.agent.controllers import gang_queue
@@ -94,6 +94,8 @@ class ManagedPolicy:
 
     def hold(self, gang: WaitingGang, *, is_behind: bool) -> Verdict | None:
         """Whether its queue lets it start."""
+        if not gang.queue:
+            return None
         policy = self._queues.get(gang.queue)
         if policy is None:
             return wait(NO_QUEUE, _missing(gang.queue), holds_back=False)
@@ -103,6 +105,12 @@ class ManagedPolicy:
             return self._paused(policy)
         if is_behind and not self._places.fits_now(gang):
             return self._turn(gang, policy)  # whatever else its queue says
+        return self._limited(gang, policy, is_behind=is_behind)
+
+    def _limited(
+        self, gang: WaitingGang, policy: QueuePolicy, *, is_behind: bool
+    ) -> Verdict | None:
+        """Whether the limits of its queue let it start."""
         spent = self._quotas.spent(gang, policy)
         if spent:
             return wait(SPENT, spent, holds_back=False)
@@ -200,6 +208,25 @@ class ManagedPolicy:
         """How many nodes elastic jobs get back of what is left after the decision."""
         waiting = [gang for gang, reason, _ in decisions.waiting if reason not in _IDLE]
         return growths(lacks, self._places.free, self._quotas, self._queues, waiting)
+
+    def short_of_room(self, decisions: Decisions, lanes: Collection[str]) -> list[WaitingGang]:
+        """Who waits for these places alone: what the queues have left after the decision allows it.
+
+        To be asked last, since they count from then on.
+        """
+        if not lanes:
+            return []
+        heads = {gang.id for gang in decisions.heads}  # who count already
+        found = []
+        for gang, reason, _ in decisions.waiting:
+            if reason != QUEUED or gang.lane not in lanes:
+                continue
+            if gang.id not in heads:
+                if self._limited(gang, self._queues[gang.queue], is_behind=True) is not None:
+                    continue
+                self._quotas.count(gang.queue, gang.request)
+            found.append(gang)
+        return found
 
     def took(self, gang: WaitingGang) -> None:
         """It counts from now on."""

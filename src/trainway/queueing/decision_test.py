@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from trainway.agent.controllers import gang_queue
 from trainway.queueing.amounts import CPU, GPU, JOBS, Amounts, gpu_of
 from trainway.queueing.decision import (
     NO_QUEUE,
@@ -11,10 +12,12 @@ from trainway.queueing.decision import (
     QUEUED,
     QUOTA,
     SPENT,
+    ManagedPolicy,
     decide,
     positions,
 )
 from trainway.queueing.queue_policy import Preemption, QueuePolicy, QueueState
+from trainway.queueing.room import Places
 from trainway.queueing.snapshot import RunningGang, Snapshot, Used, WaitingGang
 
 NOON = 1_795_003_200  # 2026-11-18 12:00 UTC
@@ -358,6 +361,31 @@ def test_of_those_who_ask_for_the_same_each_hears_what_holds_for_it() -> None:
     assert [gang.id for gang, _, _ in decisions.refused] == ["f"]
     told = {gang.id: message for gang, _, message in decisions.waiting}
     assert told["b"] == told["c"] == told["h"] != told["a"]
+
+
+def test_who_waits_for_a_place_alone_is_told_apart_as_far_as_quotas_reach() -> None:
+    waiting = [
+        waits("a", 8),
+        *(waits(name, 2, "team-a") for name in "bcd"),  # it has 4, and uses 1
+        waits("e", 1, "team-a"),
+        waits("f", queue="later"),
+        waits("g", queue="nowhere"),
+        waits("h", 9, "team-a"),
+        waits("i", queue="spent"),
+        waits("j"),
+        waits("k", lane="slurm/hpc"),
+        waits("l", lane="other"),
+    ]
+    later = QueuePolicy("later", state=QueueState.PAUSED)
+    spent = QueuePolicy("spent", gpu_hours=0)
+    queues = {one.name: one for one in (QueuePolicy("default"), later, spent, A)}
+    running, lanes = [runs("r", 7), runs("s", 1, "team-a")], LANES | {"other": {}}
+    snapshot = Snapshot(waiting, running, queues, lanes, NOON)
+    places = Places(snapshot.lanes, snapshot.running)
+    policy = ManagedPolicy(snapshot, places)
+    decisions = gang_queue.decide(waiting, places, policy)
+    found = sorted(gang.id for gang in policy.short_of_room(decisions, {"local"}))
+    assert found == ["a", "b", "j"], "behind c, which lacks quota, e waits as well"
 
 
 def test_positions_are_those_in_the_queue() -> None:

@@ -27,6 +27,7 @@ class WaitingGang:
     lane: str = ""
     """Where it would run."""
     queue: str = DEFAULT_QUEUE
+    """Empty: it is in none, and no limits count for it."""
     user: str = ""
     priority: int = 0
     order: Any = 0

@@ -4,16 +4,18 @@
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Final
 
-from trainway.errors import NotFoundError, UsageError
+from trainway.errors import ConflictError, NotFoundError, TrainwayError, UsageError
+from trainway.families.builtin import HELD
 from trainway.jobset.labels import USER, WORKER_POOL
 from trainway.json_types import Json
-from trainway.sdk.rest import Rest
+from trainway.sdk.rest import Rest, is_terminal
 from trainway.sdk.submitter import user_label
+from trainway.sdk.transport import StreamControl
 
 _PAGE: Final = 1000
 _GB: Final = 2**30
@@ -134,7 +136,8 @@ def to_cancel(
 ) -> list[Json]:
     """The jobs that are meant; exactly one way of naming them must be used.
 
-    All are looked up before anything is done, so that a wrong name changes nothing.
+    All are looked up before anything is done, so that a wrong name changes nothing. A setup of a
+    worker is none of them unless it is named: without it, its pool would fail.
     """
     ways = [bool(job_ids), name is not None, pool is not None, every or all_users]
     if sum(ways) != 1:
@@ -143,12 +146,52 @@ def to_cancel(
             hint="give their ids, or --name NAME, or --pool NAME, or --all",
         )
     if pool is not None:
-        return list(_pages(rest, None, [f"{WORKER_POOL}={pool}"]))
+        return _submitted(_pages(rest, None, [f"{WORKER_POOL}={pool}"]))
     if name is not None:
         return [the_active(rest, name)]
     if job_ids:
         return [rest.get(ref) for ref in job_ids]
-    return active_jobs(rest, all_users=all_users)
+    return _submitted(active_jobs(rest, all_users=all_users))
+
+
+def _submitted(jobs: Iterable[Json]) -> list[Json]:
+    """Those that somebody submitted: no setups of workers, which run on the cluster of one."""
+    return [
+        job
+        for job in jobs
+        if WORKER_POOL not in (job["metadata"].get("labels") or {})
+        or not str(job["spec"].get("backend") or "").startswith(f"{HELD}/")
+    ]
+
+
+def end_all(
+    rest: Rest, jobs: Sequence[Json], tell: Callable[[Json], object], warn: Callable[[str], object]
+) -> None:
+    """Ask for the end of all of them, and then tell of each when it is over.
+
+    One that has ended meanwhile stops no other; the last error is raised in the end. The last is
+    asked first: a task of a pipeline would end by itself with one that it waits for.
+    """
+    asked: list[Json] = []
+    errors: list[TrainwayError] = []
+    for job in reversed(jobs):
+        try:
+            asked.insert(0, rest.act(job["metadata"]["id"], "cancel"))
+        except (ConflictError, NotFoundError) as error:
+            errors.insert(0, error)
+    for job in asked:
+        tell(_ended(rest, job))
+    for each in errors[:-1]:
+        warn(each.message)
+    if errors:
+        raise errors[-1]
+
+
+def _ended(rest: Rest, job: Json) -> Json:
+    if not is_terminal(job):
+        for seen in rest.watch(job["metadata"]["id"], StreamControl()):
+            job = seen
+    return job
 
 
 def the_active(rest: Rest, name: str) -> Json:

@@ -113,6 +113,22 @@ def test_jobs_to_cancel_are_named_in_one_way(fake: FakeServer) -> None:
             to_cancel(rest, ids, name, every=every)
 
 
+def test_setups_of_workers_are_cancelled_only_by_their_names(fake: FakeServer) -> None:
+    for name, backend in (("a", "worker-pool/warm"), ("warm-1-setup", "cluster/warm-1")):
+        job = fake.add_job(name, "Running")
+        job["spec"]["backend"] = backend
+        job["metadata"]["labels"] = {"trainway.dev/worker-pool": "warm"}
+    fake.add_job("b", "Running")["spec"]["backend"] = "cluster/dev"
+    rest = Rest.connect()
+    for every, all_users in ((True, False), (False, True)):
+        found = to_cancel(rest, [], None, every=every, all_users=all_users)
+        assert [each["metadata"]["name"] for each in found] == ["b", "a"]
+    found = to_cancel(rest, [], None, pool="warm")
+    assert "warm-1-setup" not in [each["metadata"]["name"] for each in found]
+    (setup,) = to_cancel(rest, [], "warm-1-setup")
+    assert setup["metadata"]["id"] == "id0001"
+
+
 def test_a_name_means_the_one_job_that_has_not_ended(fake: FakeServer) -> None:
     fake.add_job("a", "Succeeded")
     rest = Rest.connect()

@@ -5,7 +5,7 @@ from trainway.server.models import SubmitOptions
 
 
 def test_the_options_of_the_api_are_those_of_the_engine() -> None:
-    ours = {"objects", "key", "digest", "place", "kept", "stage"}
+    ours = {"objects", "key", "digest", "place", "kept", "stage", "sets_up"}
     known = {field.name for field in fields(Submission)} - ours
     assert set(SubmitOptions.model_fields) == known
     options = SubmitOptions(name="a", labels={"b": "c"}).model_dump()

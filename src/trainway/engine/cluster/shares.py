@@ -94,6 +94,12 @@ class Shares:
         record = self._cluster(live)
         return record is not None and not record.worker_pool and not self._running(record)
 
+    def is_setup(self, live: LiveJob) -> bool:
+        """Whether a job sets up a worker of a worker pool."""
+        family, _, name = live.backend.name.partition("/")
+        record = self._records.get(name) if family == HELD else None
+        return record is not None and bool(record.worker_pool)
+
     def groups(self, waiting: Iterable[LiveJob]) -> list[Group]:
         """The jobs that wait for shares, by cluster, in their order."""
         by_cluster: dict[str, list[LiveJob]] = {}

@@ -83,15 +83,23 @@ def limit_of(record: JobRecord, grace_s: int) -> int | None:
 
 
 def waiting_gang(
-    record: JobRecord, lane: str, grace_s: int, owed: frozenset[str] = frozenset()
+    record: JobRecord,
+    lane: str,
+    grace_s: int,
+    owed: frozenset[str] = frozenset(),
+    *,
+    is_setup: bool = False,
 ) -> WaitingGang:
-    """The job as one that waits for a place; `owed` are those for whom others make room."""
+    """The job as one that waits for a place; `owed` are those for whom others make room.
+
+    One that sets up a worker is in no queue: jobs of one may wait for it.
+    """
     made = read_making_room(record.making_room)
     return WaitingGang(
         record.id,
         request_of(record.demand, record.devices),
         lane,
-        record.queue,
+        "" if is_setup else record.queue,
         user_of(record.labels),
         record.priority,
         made.order if made and made.order else record.id,

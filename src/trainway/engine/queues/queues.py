@@ -66,12 +66,17 @@ class Queues:
         columns = (record.demand, record.started, record.finished, record.ran_seconds)
         self.book.add(EndedJob(record.queue, record.labels, *columns))
 
-    def admitting(self, name: str, field: str = "options.queue") -> QueuePolicy:
-        """The queue that a new job is to wait in; raises if it takes in none."""
+    def admitting(
+        self, name: str, sets_up: bool = False, field: str = "options.queue"
+    ) -> QueuePolicy:
+        """The queue that a new job is to wait in; raises if it takes in none.
+
+        A worker is set up all the same: jobs that were taken in before wait for it.
+        """
         policy = self.policies.get(name)
         if policy is None:
             raise self._missing(name, field)
-        if policy.refusal:
+        if policy.refusal and not sets_up:
             message, _, hint = policy.refusal.partition(". ")
             raise ConflictError(message, field=field, hint=hint)
         return policy

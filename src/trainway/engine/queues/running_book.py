@@ -4,7 +4,7 @@ A job is looked at again only when its record has changed, or the queues have. W
 added up here, by queue and user, so that a decision reads sums.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from trainway.backends.capabilities import Suspends
@@ -24,8 +24,10 @@ from trainway.queueing.snapshot import RunningGang, Tally
 class RunningBook:
     """All that runs."""
 
-    def __init__(self, live: LiveJobs, now: float) -> None:
+    def __init__(self, live: LiveJobs, now: float, is_setup: Callable[[LiveJob], bool]) -> None:
         self._live = live
+        self._is_setup = is_setup
+        """Tells setups of workers, which take nothing from the queue, from jobs."""
         self._policies: Mapping[str, QueuePolicy] = {}
         self._gangs: dict[str, list[RunningGang]] = {}
         """By the id of the job; nodes that one is to give up are apart."""
@@ -54,7 +56,7 @@ class RunningBook:
                 continue
             if live.observation.runs:  # also of one that is suspended: what it has used, it has
                 self.use.put(live.record, live.observation.runs)
-            if is_under_way(live):
+            if is_under_way(live) and not self._is_setup(live):
                 gangs = self._gangs[job_id] = self._gangs_of(live)
                 for gang in gangs:
                     self.tally.count(gang)

@@ -20,6 +20,7 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
 from trainway.engine.moving.move import BETWEEN, move_of
 from trainway.engine.phases import WAITING
+from trainway.engine.queue import Waiting
 from trainway.engine.rental.interruption import Interruption
 from trainway.engine.rounds import Rounds
 from trainway.engine.schedule.record import stored_submission
@@ -64,6 +65,8 @@ class PoolContext:
     """Ends a job that has not begun, or has it go on elsewhere."""
     request: Callable[[], object]
     """Asks for a round of the queue."""
+    waiting: Waiting
+    """Who waits for nothing but a worker, by the last decision of the queue."""
 
 
 class WorkerPools:
@@ -295,6 +298,8 @@ class WorkerPools:
         if pool.limits.goes_with_jobs and pool.has_given_up:
             for live in self._jobs_of(pool):
                 await self._around.fail(live, NO_MACHINES, pool_message(pool, workers))
+        if not self._around.waiting.is_known:
+            return None  # who looks again once it is
         used = self._used()
         there = [worker for worker in workers if worker.is_counted]
         ours = [worker for worker in there if worker.version == pool.version]
@@ -327,9 +332,14 @@ class WorkerPools:
         waits = [
             (clock - moment(live.record.created)).total_seconds()
             for live in self._jobs_of(pool)
-            if not live.has_begun and live.record.phase in WAITING and not _is_between(live)
+            if self._is_waiting(live)
         ]
         return Demand(waits, busy, idle)
+
+    def _is_waiting(self, live: LiveJob) -> bool:
+        """Whether a job would start if there was a worker, unless something happened meanwhile."""
+        waits = not live.has_begun and live.record.phase in WAITING and not _is_between(live)
+        return waits and self._around.waiting.is_short(live.id)
 
     async def _grow(self, pool: WorkerPoolRecord, count: int) -> None:
         made: list[WorkerRecord] = []

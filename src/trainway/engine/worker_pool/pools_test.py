@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 from trainway.engine.cluster.testing import FakeAgents
-from trainway.engine.worker_pool.testing import PoolWorld, new_pool
+from trainway.engine.moving.testing import KeptStore
+from trainway.engine.queues.queues_test import queue
+from trainway.engine.run.pipeline_testing import pipeline, submitted
+from trainway.engine.testing import memory_database
+from trainway.engine.worker_pool.testing import MOST, PoolWorld, new_pool
 from trainway.errors import ConflictError, InvalidError, NotFoundError, TrainwayError
+from trainway.queueing.queue_policy import QueueState
 
 Scene = Callable[[PoolWorld], Awaitable[None]]
 
@@ -82,6 +87,62 @@ def test_the_number_of_workers_follows_the_queue() -> None:
         world.workers.jobs[ids[1]].end()
         await world.until_shown(lambda pool: not pool["status"]["workers"])
         assert world.agents.clusters == {}
+
+    play(scene)
+
+
+def test_no_workers_are_made_for_jobs_that_would_not_start_on_them() -> None:
+    async def scene(world: PoolWorld) -> None:
+        queues = world.engine.queues
+        for name, quota in (("idle", {}), ("small", {"jobs": 1}), ("none", {"cpu": 0})):
+            await queues.apply(queue(name, quota=quota))
+        await queues.set_state("idle", QueueState.PAUSED)
+        await world.apply(min_workers=0, max_workers=MOST)
+        paused = await world.job("paused", queue="idle")
+        await world.job("refused", queue="none", requests={"cpu": "1"})
+        small = [await world.job(f"small-{number}", queue="small") for number in range(3)]
+        tasks = await submitted(world, pipeline(backend="worker-pool/p", workdir="/"))
+        await world.set_up("p-1", "p-2")
+        await world.begun_on(small[0])
+        await world.begun_on(tasks["one"])
+        assert set(world.states()) == {"p-1", "p-2"}
+        await queues.set_state("idle", QueueState.OPEN)
+        await world.set_up("p-3")
+        await world.begun_on(paused)
+        assert set(world.states()) == {"p-1", "p-2", "p-3"}
+        assert world.pool["status"]["waitingJobs"] == 5
+
+    play(scene)
+
+
+def test_workers_are_set_up_though_their_queue_is_drained() -> None:
+    async def scene(world: PoolWorld) -> None:
+        await world.engine.queues.apply(queue("team"))
+        wanted = new_pool(min_workers=0, max_workers=1)
+        setup = replace(wanted.submission, queue="team")
+        await world.engine.worker_pools.apply(replace(wanted, submission=setup))
+        await world.engine.queues.set_state("team", QueueState.DRAINING)
+        with pytest.raises(ConflictError, match="takes in no more jobs"):
+            await world.job(queue="team")
+        job_id = await world.job()
+        await world.set_up("p-1")
+        await world.begun_on(job_id)
+
+    play(scene)
+
+
+def test_setups_of_workers_use_no_quota_and_start_though_their_queue_is_paused() -> None:
+    async def scene(world: PoolWorld) -> None:
+        await world.engine.queues.apply(queue("default", quota={"jobs": 1}))
+        await world.apply(min_workers=0, max_workers=2, downscale_delay_seconds=0)
+        first = await world.job("first", requests={"cpu": "1"})
+        await world.set_up("p-1")
+        begun, _ = await world.begun_on(first)
+        begun.end()
+        await world.until_shown(lambda pool: not pool["status"]["workers"])
+        await world.engine.queues.set_state("default", QueueState.PAUSED)
+        await world.apply(min_workers=1, max_workers=2)
+        await world.set_up("p-2")
 
     play(scene)
 
@@ -245,6 +306,27 @@ def test_a_killed_server_finds_its_workers_again() -> None:
             await second.engine.close()
 
     asyncio.run(run())
+
+
+def test_a_new_server_keeps_workers_in_the_making_for_jobs_that_wait() -> None:
+    first = PoolWorld(store=KeptStore(memory_database()))
+    job_ids = []
+
+    async def before(world: PoolWorld) -> None:
+        await world.apply(min_workers=0, max_workers=1, downscale_delay_seconds=0)
+        job_ids.append(await world.job())
+        await world.setup("p-1")
+
+    async def after(world: PoolWorld) -> None:
+        await world.set_up("p-1")
+        await world.begun_on(job_ids[0])
+
+    play(before, first)
+    second = PoolWorld(first.agents, first.store)
+    second.workers, second.setups = first.workers, first.setups
+    for backend in (second.workers, *second.setups.values()):
+        second.engine.registry.put(backend)
+    play(after, second)
 
 
 @pytest.mark.parametrize(

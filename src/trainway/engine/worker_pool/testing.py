@@ -71,9 +71,10 @@ class PoolWorld(ClusterWorld):
         """Whether a worker can have jobs."""
         return self.states().get(worker) == "READY"
 
-    async def job(self, name: str = "job", **options: Any) -> str:
+    async def job(self, name: str = "job", requests: Json | None = None, **options: Any) -> str:
         """The id of a job that is submitted to the pool."""
-        submission = Submission([jobset(name)], backend="worker-pool/p", **options)
+        objects = [jobset(name, requests=requests or {})]
+        submission = Submission(objects, backend="worker-pool/p", **options)
         job, _ = await self.engine.submit(submission)
         return str(job["metadata"]["id"])
 

@@ -184,6 +184,7 @@ class Workers:
             backend=f"{HELD}/{worker.name}",
             labels={**submission.labels, WORKER_POOL: pool.name},
             key=key,
+            sets_up=True,
         )
 
     async def _watch(self, pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:

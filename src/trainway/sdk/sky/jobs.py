@@ -1,6 +1,7 @@
 """The calls of `sky.jobs`, with their arguments and results."""
 
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,8 +14,17 @@ from trainway.sdk.client import Client
 from trainway.sdk.cluster_tasks import TaskWishes
 from trainway.sdk.exit_codes import exit_code
 from trainway.sdk.job import Job
-from trainway.sdk.managed_jobs import ManagedJobStatus, named, record, the_job, to_cancel, whose
+from trainway.sdk.managed_jobs import (
+    ManagedJobStatus,
+    end_all,
+    named,
+    record,
+    the_job,
+    to_cancel,
+    whose,
+)
 from trainway.sdk.rest import LogQuery, Rest
+from trainway.sdk.run import Run
 from trainway.sdk.sky.requests import RequestId
 from trainway.sdk.worker_pool_rest import WorkerPoolRest
 from trainway.sdk.worker_pools import (
@@ -68,15 +78,18 @@ def launch(
 ) -> RequestId[tuple[list[str], None]]:
     """Submit a task: a file, a dict, or a `sky.Task` or `sky.Dag`; `pool` is a worker pool.
 
-    The result is the ids of the jobs, and None in place of the handle of a controller.
+    The result is the ids of the jobs, of a pipeline those of all its tasks, and None in place of
+    the handle of a controller.
     """
     client, target = Client(), _target(task)
     on = None if pool is None else place_of_pool(pool)
+    made: Job | Run | list[Job]
     if num_jobs is not None:
         made = client.run_array(target, num_jobs, name=name, on=on)
     else:
-        made = [client.run(target, name=name, on=on)]
-    return RequestId(([job.id for job in made], None))
+        made = client.run(target, name=name, on=on)  # a Run if it is a pipeline
+    jobs = [made] if isinstance(made, Job) else made
+    return RequestId(([job.id for job in jobs], None))
 
 
 def queue(
@@ -123,13 +136,11 @@ def cancel(
     graceful: bool = False,  # noqa: ARG001 - processes always have their grace period
     graceful_timeout: int | None = None,  # noqa: ARG001 - that of the job
 ) -> RequestId[None]:
-    """End jobs, and wait until nothing of them runs."""
+    """End jobs, and wait until nothing of them runs; one that has ended already stops no other."""
     rest = Rest.connect()
     ids = named(job_ids or ())
     jobs = to_cancel(rest, ids, name, every=all, all_users=all_users, pool=pool)
-    asked = [Job(rest, rest.act(job["metadata"]["id"], "cancel")) for job in jobs]
-    for job in asked:
-        job.wait()
+    end_all(rest, jobs, lambda _: None, warnings.warn)
     return RequestId(None)
 
 

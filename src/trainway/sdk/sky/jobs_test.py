@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from trainway.errors import NotFoundError, UsageError
+from trainway.errors import ConflictError, NotFoundError, UsageError
 from trainway.json_types import Json
 from trainway.sdk import sky
 from trainway.sdk.conftest import fake
+from trainway.sdk.rest import Rest
 from trainway.sdk.testing import FakeServer
 
 __all__ = ["fake"]
@@ -81,6 +82,16 @@ def test_several_jobs_of_a_task(fake: FakeServer) -> None:
     assert len(job_ids) == 2
 
 
+def test_a_pipeline_has_the_ids_of_all_its_tasks(fake: FakeServer) -> None:
+    job_ids, _ = sky.get(sky.jobs.launch(Dag([Task(), Task({"run": "true"})], name="p")))
+    assert job_ids == list(fake.jobs)
+    assert len(job_ids) == 2
+    sky.jobs.cancel(job_ids=job_ids)
+    assert {job["status"]["phase"] for job in fake.jobs.values()} == {"Cancelled"}
+    asked = [path.split("/")[-2] for _, path, _ in fake.requests if path.endswith("/cancel")]
+    assert asked == job_ids[::-1], "or the server would end those behind the first by itself"
+
+
 def test_the_queue_has_records(fake: FakeServer) -> None:
     fake.add_job("a", "Succeeded")
     fake.add_job("b", "Running")
@@ -113,6 +124,27 @@ def test_jobs_are_cancelled_by_id_by_name_and_all(fake: FakeServer) -> None:
         sky.jobs.cancel(job_ids=[7])
     with pytest.raises(NotFoundError, match="7"):
         sky.jobs.tail_logs(job_id=7)
+
+
+def test_jobs_that_have_ended_stop_no_other_from_being_cancelled(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        fake.add_job(name, "Running")
+    act = Rest.act
+
+    def asked(rest: Rest, ref: str, verb: str) -> Json:
+        if ref != "id0002":
+            raise ConflictError(f"{ref} has already ended (succeeded) and cannot be cancelled")
+        return act(rest, ref, verb)
+
+    monkeypatch.setattr(Rest, "act", asked)
+    with (
+        pytest.warns(UserWarning, match="id0000 has"),
+        pytest.raises(ConflictError, match="id0001"),
+    ):
+        sky.jobs.cancel(job_ids=["id0000", "id0001", "id0002"])
+    assert fake.jobs["id0002"]["status"]["phase"] == "Cancelled"
 
 
 def test_logs_are_printed_and_the_end_is_told(fake: FakeServer) -> None:

@@ -7,11 +7,8 @@ from trainway.cli.cluster_options import yes_option
 from trainway.cli.completions import complete_refs, complete_worker_pools
 from trainway.cli.connection import connect
 from trainway.cli.output import echo, echo_line
-from trainway.errors import ConflictError, NotFoundError, TrainwayError
-from trainway.json_types import Json
-from trainway.sdk.managed_jobs import to_cancel
-from trainway.sdk.rest import Rest, is_terminal, phase
-from trainway.sdk.transport import StreamControl
+from trainway.sdk.managed_jobs import end_all, to_cancel
+from trainway.sdk.rest import phase
 from trainway.sdk.worker_pool_rest import WorkerPoolRest
 
 
@@ -52,33 +49,10 @@ def cancel(
         names = ", ".join(f"{job['metadata']['name']} ({job['metadata']['id']})" for job in jobs)
         if not confirm(f"Cancel {names}?", yes=yes):
             return 1
-    _cancel(rest, jobs)
+    end_all(
+        rest,
+        jobs,
+        lambda job: echo(f"{job['metadata']['name']} {phase(job).lower()}\n"),
+        lambda said: echo_line(f"error: {said}"),
+    )
     return 0
-
-
-def _cancel(rest: Rest, jobs: list[Json]) -> None:
-    """Ask for the end of all of them, and then tell of each when it is over.
-
-    One that has ended meanwhile stops no other; the last error is raised in the end.
-    """
-    asked: list[Json] = []
-    errors: list[TrainwayError] = []
-    for job in jobs:
-        try:
-            asked.append(rest.act(job["metadata"]["id"], "cancel"))
-        except (ConflictError, NotFoundError) as error:
-            errors.append(error)
-    for job in asked:
-        ended = _ended(rest, job)
-        echo(f"{ended['metadata']['name']} {phase(ended).lower()}\n")
-    for each in errors[:-1]:
-        echo_line(f"error: {each.message}")
-    if errors:
-        raise errors[-1]
-
-
-def _ended(rest: Rest, job: Json) -> Json:
-    if not is_terminal(job):
-        for seen in rest.watch(job["metadata"]["id"], StreamControl()):
-            job = seen
-    return job
