@@ -21,7 +21,7 @@ from patience import PATIENCE_S
 from trainway.agent.base.directory import Directory
 from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.base.progress_report import trainer_status
-from trainway.agent.kubelet.status_endpoint import BODY_LIMIT, StatusEndpoint
+from trainway.agent.kubelet.status_endpoint import BODY_LIMIT, CONNECTION_LIMIT, StatusEndpoint
 from trainway.agent.kubelet.status_port import reserved
 from trainway.backends.agents.certificate import new_status_keys
 from trainway.json_types import Json
@@ -150,6 +150,23 @@ def test_one_that_is_slow_holds_nobody_up(served: Served) -> None:
     ):
         slow.sendall(b"POST ")
         assert served.post(b"{}")[0] == 200
+
+
+def test_those_that_say_nothing_make_room_and_one_that_reports_stays(served: Served) -> None:
+    request, address = served.request(STATUS), ("127.0.0.1", served.port)
+    with contextlib.ExitStack() as opened:
+        first = opened.enter_context(socket.create_connection(address, timeout=PATIENCE_S))
+        slow = opened.enter_context(served.context.wrap_socket(first, server_hostname="127.0.0.1"))
+        slow.sendall(request[:100])
+        mute = [
+            opened.enter_context(socket.create_connection(address, timeout=PATIENCE_S))
+            for _ in range(2 * CONNECTION_LIMIT)
+        ]
+        assert served.post(b"{}")[0] == 200
+        assert mute[0].recv(1) == b""
+        slow.sendall(request[100:])
+        assert slow.recv(1000).startswith(b"HTTP/1.1 200 OK")
+    assert served.posts == [STATUS]
 
 
 # One that goes between two calls of the kernel leaves its file to the garbage collector.

@@ -2,7 +2,7 @@
 
 41 bits of milliseconds since 2020, then 19 random bits, in an alphabet without letters that look
 like digits. Ids of the same millisecond count up, so that one server never makes one twice and a
-later job always sorts behind an earlier one.
+later job always sorts behind an earlier one, also where the clock was set back meanwhile.
 """
 
 import secrets
@@ -28,8 +28,13 @@ class Ids:
         self._random = random
         self._last = 0
 
+    def follow(self, newest: str) -> None:
+        """Go on behind an id that an earlier server made; what is none is left alone."""
+        if len(newest) == LENGTH and set(newest) <= set(ALPHABET):
+            self._last = max(self._last, _number(newest))
+
     def new(self) -> str:
-        """An id behind all that were made here before."""
+        """An id behind all that were made or followed here before."""
         milliseconds = int((self._clock() - _EPOCH).total_seconds() * 1000)
         number = milliseconds << _RANDOM_BITS | self._random(_RANDOM_BITS)
         self._last = max(number, self._last + 1)
@@ -46,3 +51,10 @@ def before(moment: datetime) -> str:
 def _text(number: int) -> str:
     digits = [ALPHABET[number >> 5 * place & 31] for place in reversed(range(LENGTH))]
     return "".join(digits)
+
+
+def _number(text: str) -> int:
+    number = 0
+    for digit in text:
+        number = number << 5 | ALPHABET.index(digit)
+    return number

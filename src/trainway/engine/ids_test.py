@@ -28,6 +28,19 @@ def test_ids_of_one_server_count_up_whatever_the_clock_does(steps: list[int]) ->
     assert made == sorted(set(made))
 
 
+@given(st.integers(0, 10**6), st.lists(st.integers(-(10**6), 0), min_size=2, max_size=20))
+def test_ids_follow_those_of_an_earlier_server_whose_clock_was_ahead(
+    ahead: int, steps: list[int]
+) -> None:
+    known = Ids(lambda: START + timedelta(milliseconds=ahead)).new()
+    moments = iter([START + timedelta(milliseconds=step) for step in steps])
+    ids = Ids(lambda: next(moments))
+    ids.follow(known)
+    ids.follow("demo")
+    made = [ids.new() for _ in steps]
+    assert [known, *made] == sorted({known, *made})
+
+
 def test_a_moment_parts_older_ids_from_younger_ones() -> None:
     older = Ids(lambda: START - timedelta(milliseconds=1), lambda bits: (1 << bits) - 1).new()
     younger = Ids(lambda: START, lambda _: 0).new()

@@ -192,6 +192,7 @@ class Engine:
                 live.carry()
             self.moves.look(live)
         await self._adopt_strays()
+        self._ids.follow(await self._ledger.call(self._store.newest_id))
         await self.rental_office.start()
         await self.clusters.start()
         await self.worker_pools.start()

@@ -24,7 +24,7 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.metrics.job_metrics import JobMetrics
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.notify.outbox import NewNotice
-from trainway.engine.observation import Observation
+from trainway.engine.observation import KNOWN_AT, Observation
 from trainway.engine.observed_columns import finished_columns, observed_columns, wished_end
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.queue import Holding, QueuedGang
@@ -134,8 +134,9 @@ class LiveJob(StoredJob):
         given = f"given to {self.backend.name}"
         why = given if self.backend.schedules else "there is room for all nodes"
         columns: dict[str, Any] = {"phase": Phase.STARTING, "reason": "", "message": ""}
-        columns["wanted"] = RESUME if self.has_begun else wanted
-        columns["making_room"] = None
+        columns |= {"wanted": RESUME if self.has_begun else wanted, "making_room": None}
+        self.observation.known_at = now = self.now()  # what it tells from now on is from now on
+        columns["observed"] = {**self.record.observed_data, KNOWN_AT: now}
         if not self.has_begun:
             columns["devices"] = {
                 pod: {kind: list(names) for kind, names in kinds.items()}
@@ -186,7 +187,8 @@ class LiveJob(StoredJob):
             columns = {"reason": "Unavailable", "message": error.sentence}
             await self.observe(lambda: None if is_explained(self.record) else Change(columns))
         except TrainwayError as error:
-            await self._fail(self._failure, error.sentence)
+            reason = "SubmissionFailed" if self.backend.schedules else "AgentFailed"
+            await self._fail(reason, error.sentence)
         return False
 
     async def _take_up(self) -> None:
@@ -208,8 +210,7 @@ class LiveJob(StoredJob):
         message = f"{error.message}; trying again in {pause:g} s"
         await self.insist(lambda: self._unstarted(message))
         with suppress(TimeoutError):
-            async with asyncio.timeout(pause):
-                await self._ending.wait()
+            await asyncio.wait_for(self._ending.wait(), pause)
 
     def _unstarted(self, message: str) -> Change:
         """What is said of a job while its agent cannot be started."""
@@ -222,10 +223,6 @@ class LiveJob(StoredJob):
         """End a job as its owner wants; it has no agent, and there will be none."""
         text = "it was cancelled while its agent could not be started"
         await self.insist(lambda: self.ending(*wished_end(self.record, text)))
-
-    @property
-    def _failure(self) -> str:
-        return "SubmissionFailed" if self.backend.schedules else "AgentFailed"
 
     async def _submit(self) -> None:
         if self._starts.count and self.record.wanted in ENDING:
@@ -287,7 +284,7 @@ class LiveJob(StoredJob):
         """Take in what the journal says."""
         observed = self.observation
         observed.events, observed.reports, observed.links, observed.reported = [], [], {}, {}
-        observed.fold(update.records)
+        observed.fold(update.records, self.now())
         if await self._metrics.take(update, observed):
             return
         await self.observe(lambda: self._noted(update.seq, observed))

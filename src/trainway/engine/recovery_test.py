@@ -1,6 +1,7 @@
 import asyncio
 import errno
 import threading
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,27 @@ def test_the_next_engine_adopts_everything(tmp_path: Path) -> None:
         await act(after, World(backend, Store(open_database(url))))
 
     asyncio.run(run())
+
+
+def test_jobs_come_behind_those_of_an_engine_whose_clock_was_ahead(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    ids: list[str] = []
+
+    async def before(world: World) -> None:
+        world.now += timedelta(hours=1)
+        ids.append(await world.submit())
+
+    async def after(world: World) -> None:
+        ids.append(await world.submit())
+        assert (await world.engine.reading.record("demo")).id == ids[1]
+
+    async def run() -> None:
+        backend = FakeBackend()
+        await act(before, World(backend, Store(open_database(url))))
+        await act(after, World(backend, Store(open_database(url))))
+
+    asyncio.run(run())
+    assert ids == sorted(ids)
 
 
 def test_jobs_that_the_store_has_lost_are_found_again() -> None:

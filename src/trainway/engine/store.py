@@ -44,7 +44,17 @@ from trainway.engine.run.replacement import give_place_back, replacement, take_p
 from trainway.engine.run.store import RunStore, delete_empty, insert_run
 from trainway.engine.schedule.store import ScheduleStore
 from trainway.engine.storage.store import StorageStore
-from trainway.engine.tables import EVENTS, JOBS, LABELS, SPECS
+from trainway.engine.tables import (
+    CLUSTERS,
+    EVENTS,
+    JOBS,
+    LABELS,
+    RUNS,
+    SCHEDULES,
+    SPECS,
+    WORKER_POOLS,
+    WORKERS,
+)
 from trainway.engine.worker_pool.store import WorkerPoolStore
 from trainway.errors import NotFoundError
 from trainway.json_types import Json
@@ -206,6 +216,13 @@ class Store:
         """The ids of all jobs."""
         with self._engine.connect() as connection:
             return list(connection.execute(select(JOBS.c.id)).scalars())
+
+    def newest_id(self) -> str:
+        """The last of all ids, of whatever has one; empty: there is none."""
+        tables = (JOBS, RUNS, CLUSTERS, WORKER_POOLS, WORKERS, SCHEDULES)
+        with self._engine.connect() as connection:
+            found = [connection.execute(select(func.max(each.c.id))).scalar() for each in tables]
+        return max((each for each in found if each), default="")
 
     def unfinished(self) -> list[JobRecord]:
         """Every job that is not over, oldest first."""

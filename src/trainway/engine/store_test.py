@@ -53,6 +53,17 @@ def test_a_key_belongs_to_one_job(store: Store) -> None:
     assert store.add(replace(job("b"), idempotency_key="k"), SPEC)
 
 
+def test_the_newest_id_is_that_of_whatever_has_one(store: Store) -> None:
+    assert store.newest_id() == ""
+    for name in "bac":
+        store.add(job(name), SPEC)
+    assert store.newest_id() == "c"
+    store.delete("c")
+    run = RunRecord(id="d", name="demo", backend="local", created="", size=1)
+    assert store.add_all([(replace(job("d"), run="d"), SPEC, ())], run)
+    assert store.newest_id() == "d"
+
+
 def test_several_jobs_are_kept_or_none(store: Store) -> None:
     first, second = (replace(job(name), idempotency_key=name) for name in "ab")
     assert store.add_all([(first, SPEC, [event("Created")]), (second, SPEC, [event("Created")])])

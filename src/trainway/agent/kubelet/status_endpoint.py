@@ -72,7 +72,7 @@ class StatusEndpoint:
         self._settings = settings
         self._context: ssl.SSLContext | None = None
         self.token = ""
-        self._connections: set[StatusConnection] = set()
+        self._connections: dict[StatusConnection, None] = {}  # the oldest first
         number = reserved(int(settings["port"])) if listener is None else listener
         self._socket = socket.socket(fileno=number)
         self.port = int(self._socket.getsockname()[1])
@@ -95,7 +95,7 @@ class StatusEndpoint:
 
     def forget(self, connection: StatusConnection) -> None:
         """Note that a connection was closed."""
-        self._connections.discard(connection)
+        self._connections.pop(connection, None)
 
     def _on_connection(self) -> None:
         self._accept()
@@ -106,7 +106,7 @@ class StatusEndpoint:
             accepted, _ = self._socket.accept()
         except OSError:
             return False
-        if len(self._connections) >= CONNECTION_LIMIT:
+        if not self._has_room():
             accepted.close()
             return True
         try:
@@ -119,9 +119,20 @@ class StatusEndpoint:
             accepted.close()
             return True
         connection = StatusConnection(wrapped, self)
-        self._connections.add(connection)
+        self._connections[connection] = None
         connection.begin()
         return True
+
+    def _has_room(self) -> bool:
+        """Whether another may come; the oldest that has said nothing leaves for it."""
+        for connection in list(self._connections):
+            if len(self._connections) < CONNECTION_LIMIT:
+                break
+            if connection.is_idle:
+                connection.begin()  # what it has said meanwhile counts
+            if connection.is_idle:
+                connection.close()
+        return len(self._connections) < CONNECTION_LIMIT
 
     def _load(self) -> ssl.SSLContext:
         import ssl  # noqa: PLC0415 - slow, and needed only when somebody reports
@@ -151,6 +162,11 @@ class StatusConnection:
         self._unsent = b""
         self._step: Callable[[], bool] = self._handshake
         self._timer: Timer = endpoint.loop.call_later(PATIENCE_SECONDS, self.close)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of a report has come."""
+        return not self._received
 
     def begin(self) -> None:
         """Greet the client, or go on with it."""

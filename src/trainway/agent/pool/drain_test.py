@@ -3,12 +3,14 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from trainway.agent.base.directory import Directory
+from trainway.agent.base.event_loop import EventLoop
 from trainway.agent.base.testing import container, jobset, role
-from trainway.agent.pool.drains import is_last
+from trainway.agent.pool.drains import Drains, is_last
 from trainway.agent.pool.ledger import Capacity
 from trainway.agent.pool.state import State, drained_hosts
 from trainway.agent.pool.testing import pool_agent
@@ -79,6 +81,18 @@ def test_a_host_that_is_set_aside_for_a_time_takes_pods_again_by_itself() -> Non
         assert "drained" not in pool.status("a")
         assert pool.ask("drain", host="a", why="long ago", until=1.0) == {"ok": True}
         assert "drained" not in pool.status("a")
+
+
+def test_when_the_time_of_a_host_is_up_follows_the_clock_of_the_machine(tmp_path: Path) -> None:
+    state, loop, told = State(Directory(str(tmp_path))), EventLoop(), list[str]()
+    drains = Drains(state, loop, told.append, lambda: None)
+    with mock.patch.object(time, "time", return_value=7.0):  # it has not been set yet
+        drains.set("a", {"why": "its fan", "until": 2_000_000_000.0})
+        drains.look()
+    assert told == []
+    with mock.patch.object(time, "time", return_value=2_000_000_001.0):
+        drains.look()
+    assert told == ["a takes pods again: its time is up"]
 
 
 def test_a_host_that_is_not_there_cannot_be_set_aside() -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import time
+
 from trainway.agent.pool.state import drain_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from trainway.agent.base.clock import Clock
     from trainway.agent.base.event_loop import Timer, Timetable
     from trainway.agent.pool.hosts import Host
     from trainway.agent.pool.state import State
     from trainway.json_types import Json
 
 LONGEST_PAUSE = 3600.0
-"""A clock may be set: whether the time of a host is up is asked this often at least."""
+"""A clock may be set: whether the time of a host is up is asked this often at least.
+
+Until when is a time of day, so it is compared with that, and not with the clock of the agent, which
+goes on as it was when the agent began.
+"""
 
 
 def is_last(name: str, hosts: Iterable[Host]) -> bool:
@@ -46,20 +51,18 @@ class Drains:
         self,
         state: State,
         loop: Timetable,
-        clock: Clock,
         log: Callable[[str], None],
         on_change: Callable[[], None],
     ) -> None:
         self._state = state
         self._loop = loop
-        self._clock = clock
         self._log = log
         self._on_change = on_change
         self._timer: Timer | None = None
 
     def set(self, host: str, terms: Json) -> bool:
         """Let a host take no new pods, or, without `why`, let it; False: it is not written."""
-        record = drain_record(host, {**terms, "since": self._clock.now()})
+        record = drain_record(host, {**terms, "since": time.time()})
         is_written = self._state.append(record)
         self.look()
         self._on_change()
@@ -70,7 +73,7 @@ class Drains:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        now, ends = self._clock.now(), []
+        now, ends = time.time(), []
         for name, terms in list(self._state.drained.items()):
             until = float(terms.get("until") or 0)
             if until > now:

@@ -67,7 +67,7 @@ class Pool(HostsListener):
         """How much longer we wait than other clients, in seconds, lest two always clash again."""
         self._hosts = Hosts(loop, self, state.owner, archive, self.environ, log=self.log)
         self._hosts.drained = state.drained
-        self.drains = Drains(state, loop, clock, self.log, self.schedule)
+        self.drains = Drains(state, loop, self.log, self.schedule)
         self._hosts.client = f"{user()}@{os.uname().nodename}"
         self._scheduler = Scheduler(self, self._hosts, self._ledger)
         self.clusters = Clusters(self, self._slurm)

@@ -125,14 +125,14 @@ def test_what_a_run_had_cost_counts_for_the_next_server_too() -> None:
         await world.until(ids[0], "Succeeded")
         await world.engine.delete(ids[0])
         await run(world, ids[2:])
-        await look(world, 5)
+        await look(world, 6)
 
     async def after(world: World) -> None:
-        await look(world, 5.5)
+        await look(world, 6.5)
         assert (await world.reasons(ids[1])).count("BudgetWarning") == 1
         shown = (await world.engine.runs.get("demo"))["status"]
         assert shown["usage"]["cost"] == 13.0, "with the job that was deleted"
-        await look(world, 6)
+        await look(world, 7)
         for job_id in ids[1:]:
             assert (await end(world, job_id))["message"] == ENDED.replace("10.00", "14.00")
 

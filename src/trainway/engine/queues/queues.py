@@ -56,15 +56,17 @@ class Queues:
 
     async def start(self) -> None:
         """Take up what a former server has left."""
-        since = time_text(self._clock() - timedelta(seconds=KEPT_S))
+        now = self._clock()
+        since = time_text(now - timedelta(seconds=KEPT_S))
         for job in await self._ledger.call(self._store.ended, since):
-            self.book.add(job)
+            self.book.add(job, now.timestamp())
         self._take_up(await self._ledger.call(self._store.all))
 
     def note_end(self, record: JobRecord) -> None:
         """Count a job that is over."""
         columns = (record.demand, record.started, record.finished, record.ran_seconds)
-        self.book.add(EndedJob(record.queue, record.labels, *columns))
+        now = self._clock().timestamp()
+        self.book.add(EndedJob(record.queue, record.labels, *columns), now)
 
     def admitting(
         self, name: str, sets_up: bool = False, field: str = "options.queue"

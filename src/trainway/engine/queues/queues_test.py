@@ -150,9 +150,8 @@ def test_queues_and_what_was_used_outlive_a_server() -> None:
         job.run()
         await world.until("demo", "Running")
         record = {"succeeded": True, "reason": "AllJobsCompleted", "message": "x"}
-        job.records.append(
-            {"seq": 1, "time": "2026-11-15T07:00:00.000000Z", "type": "end", **record}
-        )
+        world.now += timedelta(hours=2)
+        job.records.append({"seq": 1, "time": time_text(world.now), "type": "end", **record})
         job.changed.set()
         await world.until("demo", "Succeeded")
         assert world.engine.queues.get("team")["status"]["gpuHoursUsed"] == 2.0

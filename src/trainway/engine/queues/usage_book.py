@@ -15,11 +15,13 @@ from trainway.engine.queues.months import month_of, month_start
 from trainway.engine.queues.record import EndedJob
 from trainway.engine.queues.running_use import RunningUse
 from trainway.queueing.amounts import GPU
-from trainway.queueing.fair_share import HALF_LIFE_S
+from trainway.queueing.fair_share import HALF_LIFE_S, decayed
 from trainway.queueing.snapshot import Used, cost_of
 
 KEPT_S: Final = 35 * 24 * 3600
 """How long ago a job may have ended to count: a month, and five times what halves a share."""
+_FARTHEST_S: Final = 50 * HALF_LIFE_S
+"""How far from now use may count as one: numbers of any clock stay small enough to reckon with."""
 
 
 @dataclass
@@ -32,12 +34,13 @@ class UsageBook:
     _gpus: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
     """GPU-seconds by month and queue."""
 
-    def add(self, job: EndedJob) -> None:
-        """Count a job that is over."""
+    def add(self, job: EndedJob, now: float) -> None:
+        """Count a job that is over; if the clock was set back since, it has ended just now."""
         if not job.started or not job.finished:
             return
-        end = seconds(job.finished)
-        whole = max(end - seconds(job.started), 0.0)
+        self._keep_near(now)
+        whole = max(seconds(job.finished) - seconds(job.started), 0.0)
+        end = min(seconds(job.finished), now)
         used = whole if job.ran_seconds is None else job.ran_seconds
         request = request_of(job.demand, "")
         user = job.queue, user_of(job.labels)
@@ -50,6 +53,7 @@ class UsageBook:
 
     def used(self, now: float, running: RunningUse) -> Used:
         """What counts in a decision."""
+        self._keep_near(now)
         decay = 2.0 ** ((self._zero - now) / HALF_LIFE_S)
         by_user = {user: amount * decay for user, amount in self._by_user.items()}
         for user, cost in running.costs(now).items():
@@ -66,3 +70,11 @@ class UsageBook:
             {user: int(amount) for user, amount in by_user.items()},
             {queue: int(value) for queue, value in gpus.items()},
         )
+
+    def _keep_near(self, now: float) -> None:
+        """Count from now on another time as one, if the clock was set by years, or they passed."""
+        if abs(now - self._zero) <= _FARTHEST_S:
+            return
+        for user, amount in self._by_user.items():
+            self._by_user[user] = decayed(amount, now - self._zero)
+        self._zero = now
