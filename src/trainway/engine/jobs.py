@@ -123,10 +123,8 @@ class Engine:
                 lambda backend: self.worker_pools.free(backend),  # noqa: PLW0108 - made later
             )
         )
-        self.intake = Intake(
-            *(self._ids, clock, self._labelled, self.notifier.check),
-            self.queues.admitting,
-        )
+        check = self.notifier.check
+        self.intake = Intake(self._ids, clock, self._labelled, check, self.queues.admitting)
         self._admission = Admission(
             self._around, registry, self.intake, self._take_up, self._rounds.request
         )
