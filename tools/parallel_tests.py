@@ -79,6 +79,26 @@ class Process:
     last: int | None = None
     has_ended: bool = False
     """Whether it has said so itself."""
+    fault: str = ""
+    """What is wrong with its line, of which nothing is read any more."""
+    is_heard: bool = True
+    """Whether there may be more to read."""
+
+    def heard(self) -> Iterator[object]:
+        """What it has said since; one that cannot be understood any more is killed."""
+        try:
+            while self.is_heard and self.line.poll():
+                yield self.line.recv()
+        except (EOFError, ConnectionError):
+            self._give_up()
+        except Exception as error:  # noqa: BLE001 - half a message can look like anything
+            self.fault = f"; what it said broke off: {error!r}"
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self.is_heard = False
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
 
 
 class Run:
@@ -96,7 +116,8 @@ class Run:
         for _ in range(min(count, len(self._waiting))):
             self._start()
         while self.processes:
-            ready = wait([each for one in self.processes for each in (one.line, one.life)])
+            lines = [each.line for each in self.processes if each.is_heard]
+            ready = wait([*lines, *(each.life for each in self.processes)])
             for process in list(self.processes):
                 if process.line in ready or process.life in ready:
                     self._hear(process, is_over=process.life in ready)
@@ -135,9 +156,8 @@ class Run:
 
     def _hear(self, process: Process, *, is_over: bool) -> None:
         """Take in what a process says, and what its end means."""
-        with suppress(EOFError, ConnectionError):
-            while process.line.poll():
-                self._take(process, process.line.recv())
+        for said in process.heard():
+            self._take(process, said)
         if is_over:
             self._bury(process)
 
@@ -170,18 +190,18 @@ class Run:
         process.line.close()
         os.close(process.life)
         if process.group:
-            self._crashed(process.group.popleft(), status)
+            self._crashed(process.group.popleft(), ending(status) + process.fault)
             self._left -= 1
             if process.group:
                 self._waiting.appendleft(list(process.group))
         elif not process.has_ended and process.last is not None:
-            self._crashed(process.last, status)
+            self._crashed(process.last, ending(status) + process.fault)
         if self._waiting:
             self._start()
 
-    def _crashed(self, test: int, status: int) -> None:
+    def _crashed(self, test: int, how: str) -> None:
         item = self._session.items[test]
-        text = f"{item.nodeid}: the process that ran this test {ending(status)}"
+        text = f"{item.nodeid}: the process that ran this test {how}"
         report = pytest.TestReport(
             nodeid=item.nodeid,
             location=item.location,

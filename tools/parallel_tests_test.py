@@ -13,6 +13,8 @@ import pytest
 import parallel_tests
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+LIMIT: Final = 120.0
+"""Seconds after which a run that ought to have ended hangs."""
 PLUGINS: Final = ("-p", "xdist.plugin", "-p", "_hypothesis_pytestplugin", "-p", "no:cacheprovider")
 OUTCOMES: Final = """
 import os, signal, time, warnings
@@ -91,6 +93,30 @@ def held():
     raise OSError("not given back")
 
 def test_holds(held): pass
+"""
+BREAKS_OFF: Final = """
+import os
+import test_process
+
+def test_breaks_off(monkeypatch):
+    finish = test_process.Teller.finish
+
+    def half(teller, test):
+        os.write(teller._line.fileno(), b"\\0\\0\\0\\x60half")
+        {then}
+
+    test_process.Teller.finish = half
+
+def test_is_not_hindered(): pass
+"""
+READS: Final = """
+import os
+import pytest
+
+@pytest.mark.parametrize("number", range(9))
+def test_reads(number):
+    with open(os.environ["TOLD"], "rb", buffering=0) as told:
+        told.read(1)
 """
 
 
@@ -211,6 +237,51 @@ def test_an_interrupted_run_leaves_no_process_and_gives_back(folder: Path) -> No
     assert "KeyboardInterrupt" in printed
     with pytest.raises(ProcessLookupError):
         os.killpg(started.pid, 0)
+
+
+@pytest.mark.parametrize(
+    ("then", "told"),
+    [
+        ("os._exit(0)", "ended with exit status 0; what it said broke off: OSError("),
+        ("finish(teller, test)", "was killed by SIGKILL; what it said broke off: "),
+    ],
+)
+def test_half_a_message_costs_one_test(folder: Path, then: str, told: str) -> None:
+    (folder / "some_test.py").write_text(BREAKS_OFF.format(then=then))
+    done = run(folder)
+    assert (done.returncode, summary(done.stdout)) == (1, "1 failed, 1 passed")
+    assert f"test_breaks_off: the process that ran this test {told}" in done.stdout
+
+
+def test_a_run_ends_when_nobody_reads_what_it_prints(folder: Path) -> None:
+    (folder / "reads_test.py").write_text(READS)
+    os.mkfifo(folder / "told")
+    with subprocess.Popen(
+        command("--processes", "3", "-v"),
+        cwd=folder,
+        env=environment(folder) | {"PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as started:
+        assert started.stdout is not None
+        with os.fdopen(os.open(folder / "told", os.O_RDWR), "wb", buffering=0) as told:
+            while b"collected 9 items" not in started.stdout.readline():
+                assert started.poll() is None
+            started.stdout.close()
+            told.write(b"." * 9)
+            assert status_of(started) == 1
+
+
+def status_of(started: subprocess.Popen[Any]) -> int:
+    """How a run has ended, which leaves no process behind; if it does not end, it is killed."""
+    try:
+        status = started.wait(LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(started.pid, signal.SIGKILL)
+        raise
+    with pytest.raises(ProcessLookupError):
+        os.killpg(started.pid, 0)
+    return status
 
 
 def test_groups_are_in_the_order_of_their_first_tests() -> None:

@@ -5,11 +5,13 @@ there is to say of a test, or of its fixtures, is a whole report of pytest.
 """
 
 import atexit
+import os
 import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import SimpleNamespace
@@ -140,6 +142,7 @@ def serve(session: pytest.Session, line: Connection, number: int) -> int:
     only fixtures of the session stay.
     """
     atexit._clear()  # noqa: SLF001 - what the first process wants to do at its end, it does itself
+    os.register_at_fork(after_in_child=line.close)  # or it would stay open when this one has ended
     teller = Teller(line, slowness(session.config))
     last: pytest.Item | None = None
     status = 0
@@ -160,8 +163,9 @@ def serve(session: pytest.Session, line: Connection, number: int) -> int:
     except (EOFError, ConnectionError):
         status = 3  # nobody listens any more
     except BaseException:  # noqa: BLE001 - the first process says that this one failed
-        traceback.print_exc(file=sys.__stderr__)
         status = 4
+        with suppress(OSError):  # nobody may read that either
+            traceback.print_exc(file=sys.__stderr__)
     report = tidy(session, last)
     if status == 0:
         tell(line, Ended(report))
