@@ -18,11 +18,11 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from typing import Final
+from typing import Final, NoReturn
 
 import pytest
 
@@ -51,8 +51,14 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if reporter is not None:
         reporter.showfspath = False  # tests of several files run at a time
     session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # noqa: SLF001 - made before there are forks
-    with all_ended(Run(session)) as run:
+    run = Run(session)
+    before = signal.signal(signal.SIGINT, run.interrupt)
+    try:
         run.go(option.processes)
+    finally:
+        run.is_ending = True
+        run.end()
+        signal.signal(signal.SIGINT, before)
     return True
 
 
@@ -97,8 +103,12 @@ class Process:
 
     def _give_up(self) -> None:
         self.is_heard = False
+        self.kill()
+
+    def kill(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """Send it a signal, if it is still there."""
         with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
+            signal.pidfd_send_signal(self.life, number)
 
 
 class Run:
@@ -110,6 +120,14 @@ class Run:
         self._left = len(session.items)
         self._started = 0
         self.processes: list[Process] = []
+        self.is_ending = False
+
+    def interrupt(self, _number: int, _frame: object) -> None:
+        """Ctrl-C ends a run, and if it is ending already, kills its processes at once."""
+        if not self.is_ending:
+            raise KeyboardInterrupt
+        for process in self.processes:
+            process.kill()
 
     def go(self, count: int) -> None:
         """Run all tests."""
@@ -131,21 +149,33 @@ class Run:
         self._started += 1
         sys.stdout.flush()
         sys.stderr.flush()
-        pid = fork()
-        if pid == 0:
-            status = 4
-            try:
-                ours.close()
-                for other in self.processes:
-                    other.line.close()
-                    os.close(other.life)
-                status = test_process.serve(self._session, theirs, self._started)
-            finally:
-                os._exit(status)
-        theirs.close()
-        process = Process(pid, os.pidfd_open(pid), ours)
-        self.processes.append(process)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # until it is in the list
+        try:
+            pid = fork()
+            if pid == 0:
+                self._serve(theirs, mask, [ours, *(each.line for each in self.processes)])
+            theirs.close()
+            process = Process(pid, os.pidfd_open(pid), ours)
+            self.processes.append(process)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         self._hand_out(process)
+
+    def _serve(
+        self, line: Connection, mask: Iterable[int], not_its_own: Iterable[Connection]
+    ) -> NoReturn:
+        """Be the process that was forked."""
+        status = 4
+        try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            for other in not_its_own:
+                other.close()
+            for process in self.processes:
+                os.close(process.life)
+            status = test_process.serve(self._session, line, self._started)
+        finally:
+            os._exit(status)
 
     def _hand_out(self, process: Process) -> None:
         """Give a process that has nothing to do its next group, or let it end."""
@@ -221,6 +251,20 @@ class Run:
         hook = self._session.config.hook.pytest_warning_recorded
         hook.call_historic(kwargs={**facts, "location": None})
 
+    def end(self) -> None:
+        """Leave no process behind, however a run ends; `interrupt` makes this quick."""
+        for process in self.processes:
+            process.line.close()
+            process.kill(signal.SIGINT)
+        until = time.monotonic() + PATIENCE
+        for process in self.processes:
+            select.select([process.life], [], [], max(0.0, until - time.monotonic()))
+        while self.processes:
+            process = self.processes.pop()
+            process.kill()
+            os.waitpid(process.pid, 0)
+            os.close(process.life)
+
     def _stop_if_asked(self) -> None:
         """Stop where pytest has had enough, as with `--maxfail`."""
         if self._session.shouldfail:
@@ -243,25 +287,3 @@ def fork() -> int:
             "ignore", DeprecationWarning
         )  # Python 3.12 warns where there are threads
         return os.fork()
-
-
-@contextmanager
-def all_ended(run: Run) -> Iterator[Run]:
-    """Leave no process behind, however a run ends; a second Ctrl-C kills at once."""
-    try:
-        yield run
-    finally:
-        for process in run.processes:
-            process.line.close()
-            with suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGINT)
-        try:
-            until = time.monotonic() + PATIENCE
-            for process in run.processes:
-                select.select([process.life], [], [], max(0.0, until - time.monotonic()))
-        finally:
-            for process in run.processes:
-                with suppress(ProcessLookupError):
-                    os.kill(process.pid, signal.SIGKILL)
-                os.waitpid(process.pid, 0)
-                os.close(process.life)

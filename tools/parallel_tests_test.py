@@ -94,6 +94,43 @@ def held():
 
 def test_holds(held): pass
 """
+NEVER_ENDS: Final = """
+import os, time
+import pytest
+
+@pytest.fixture(scope="session")
+def held():
+    yield
+    with open(os.environ["TOLD"], "a") as told:
+        told.write("gives back\\n")
+    time.sleep(600)
+
+@pytest.mark.parametrize("number", range(4))
+def test_waits(held, number):
+    with open(os.environ["TOLD"], "a") as told:
+        told.write("waits\\n")
+    time.sleep(600)
+"""
+INTERRUPTED_TWICE: Final = """
+import os, signal
+import pytest
+
+@pytest.fixture(scope="session")
+def held():
+    yield
+    with open(os.environ["TOLD"], "a") as told:
+        told.write("given back")
+
+def test_is_interrupted_again_at_the_moment_it_would_not_hear_it(held):
+    set_handler = signal.signal
+
+    def interrupt(number, handler):
+        signal.signal = set_handler
+        raise KeyboardInterrupt
+
+    signal.signal = interrupt
+    raise KeyboardInterrupt
+"""
 BREAKS_OFF: Final = """
 import os
 import test_process
@@ -272,16 +309,38 @@ def test_a_run_ends_when_nobody_reads_what_it_prints(folder: Path) -> None:
             assert status_of(started) == 1
 
 
-def status_of(started: subprocess.Popen[Any]) -> int:
+def status_of(started: subprocess.Popen[Any], limit: float = LIMIT) -> int:
     """How a run has ended, which leaves no process behind; if it does not end, it is killed."""
     try:
-        status = started.wait(LIMIT)
+        status = started.wait(limit)
     except subprocess.TimeoutExpired:
         os.killpg(started.pid, signal.SIGKILL)
         raise
     with pytest.raises(ProcessLookupError):
         os.killpg(started.pid, 0)
     return status
+
+
+def test_who_interrupts_twice_does_not_wait(folder: Path) -> None:
+    (folder / "waits_test.py").write_text(NEVER_ENDS)
+    os.mkfifo(folder / "told")
+    arguments = command("--processes", "3")
+    with (
+        subprocess.Popen(
+            arguments, cwd=folder, env=environment(folder), start_new_session=True
+        ) as started,
+        os.fdopen(os.open(folder / "told", os.O_RDWR)) as told,
+    ):
+        for said in ("waits\n", "gives back\n"):
+            assert [told.readline() for _ in range(3)] == [said] * 3
+            os.killpg(started.pid, signal.SIGINT)
+        assert status_of(started, parallel_tests.PATIENCE / 2) == 2
+
+
+def test_a_process_that_is_interrupted_twice_gives_back(folder: Path) -> None:
+    (folder / "some_test.py").write_text(INTERRUPTED_TWICE)
+    assert run(folder).returncode == 2
+    assert (folder / "told").read_text() == "given back"
 
 
 def test_groups_are_in_the_order_of_their_first_tests() -> None:

@@ -135,6 +135,31 @@ def unpacked(told: Told, item: pytest.Item) -> pytest.TestReport:
     )
 
 
+class Worker:
+    """Runs the groups of tests that come along a line."""
+
+    def __init__(self, session: pytest.Session, line: Connection) -> None:
+        self._session = session
+        self._line = line
+        self.last: pytest.Item | None = None
+        """The last test that was begun."""
+
+    def work(self, number: int) -> None:
+        """Run tests until there are none any more."""
+        config = self._session.config
+        prepare(config, number)
+        teller = Teller(self._line, slowness(config))
+        config.pluginmanager.register(teller)
+        teller.is_registered = True
+        items = self._session.items
+        while (group := self._line.recv()) is not None:
+            for place, test in enumerate(group, start=1):
+                self.last = items[test]
+                following = self._session if place == len(group) else items[group[place]]
+                config.hook.pytest_runtest_protocol(item=self.last, nextitem=following)
+                teller.finish(test)
+
+
 def serve(session: pytest.Session, line: Connection, number: int) -> int:
     """Run the groups of tests that come along the line, and end with an exit status.
 
@@ -143,21 +168,15 @@ def serve(session: pytest.Session, line: Connection, number: int) -> int:
     """
     atexit._clear()  # noqa: SLF001 - what the first process wants to do at its end, it does itself
     os.register_at_fork(after_in_child=line.close)  # or it would stay open when this one has ended
-    teller = Teller(line, slowness(session.config))
-    last: pytest.Item | None = None
+    worker = Worker(session, line)
     status = 0
     try:
-        prepare(session.config, number)
-        session.config.pluginmanager.register(teller)
-        teller.is_registered = True
-        while (group := line.recv()) is not None:
-            for place, test in enumerate(group, start=1):
-                last = session.items[test]
-                following = session if place == len(group) else session.items[group[place]]
-                last.config.hook.pytest_runtest_protocol(item=last, nextitem=following)
-                teller.finish(test)
+        try:
+            worker.work(number)
+        finally:
+            signal.signal(signal.SIGINT, hear_nothing)
     except (KeyboardInterrupt, pytest.exit.Exception) as error:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, hear_nothing)  # a second one may have come before the first
         status = 2
         tell(line, Interrupted(str(error)))
     except (EOFError, ConnectionError):
@@ -166,11 +185,15 @@ def serve(session: pytest.Session, line: Connection, number: int) -> int:
         status = 4
         with suppress(OSError):  # nobody may read that either
             traceback.print_exc(file=sys.__stderr__)
-    report = tidy(session, last)
+    report = tidy(session, worker.last)
     if status == 0:
         tell(line, Ended(report))
     atexit._run_exitfuncs()  # noqa: SLF001 - os._exit, which has to follow, does not
     return status
+
+
+def hear_nothing(_number: int, _frame: object) -> None:
+    """Go on with giving back; unlike SIG_IGN, programs that are started do not inherit this."""
 
 
 def tidy(session: pytest.Session, last: pytest.Item | None) -> Told | None:
