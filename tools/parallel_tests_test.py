@@ -146,6 +146,14 @@ def test_breaks_off(monkeypatch):
 
 def test_is_not_hindered(): pass
 """
+HANGS: Final = """
+import threading
+
+def test_passes(): pass
+
+def test_hangs():
+    threading.Event().wait()
+"""
 READS: Final = """
 import os
 import pytest
@@ -288,6 +296,15 @@ def test_half_a_message_costs_one_test(folder: Path, then: str, told: str) -> No
     done = run(folder)
     assert (done.returncode, summary(done.stdout)) == (1, "1 failed, 1 passed")
     assert f"test_breaks_off: the process that ran this test {told}" in done.stdout
+
+
+def test_a_test_that_hangs_says_where(folder: Path) -> None:
+    (folder / "hangs_test.py").write_text(HANGS)
+    option = "faulthandler_timeout=2"
+    done = run(folder, "-o", option, "-o", "faulthandler_exit_on_timeout=true")
+    assert (done.returncode, summary(done.stdout)) == (1, "1 failed, 1 passed")
+    assert re.search(r'hangs_test.py", line 7 in test_hangs', done.stderr)
+    assert "test_hangs: the process that ran this test ended with exit status 1" in done.stdout
 
 
 def test_a_run_ends_when_nobody_reads_what_it_prints(folder: Path) -> None:
