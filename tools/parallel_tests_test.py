@@ -154,6 +154,30 @@ def test_passes(): pass
 def test_hangs():
     threading.Event().wait()
 """
+FORKS: Final = """
+import os
+import pytest
+
+@pytest.fixture(scope="session")
+def held():
+    yield
+    with open(os.environ["TOLD"], "a") as told:
+        told.write("given back")
+
+@pytest.fixture
+def own():
+    here = os.getpid()
+    yield
+    assert os.getpid() == here
+
+def test_forks(held, own):
+    child = os.fork()
+    if not child:
+        {end}
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 70
+
+def test_goes_on(held): pass
+"""
 READS: Final = """
 import os
 import pytest
@@ -296,6 +320,14 @@ def test_half_a_message_costs_one_test(folder: Path, then: str, told: str) -> No
     done = run(folder)
     assert (done.returncode, summary(done.stdout)) == (1, "1 failed, 1 passed")
     assert f"test_breaks_off: the process that ran this test {told}" in done.stdout
+
+
+@pytest.mark.parametrize("end", ["raise OSError", "return", "raise KeyboardInterrupt"])
+def test_a_fork_of_a_test_tells_nothing_and_gives_nothing_back(folder: Path, end: str) -> None:
+    (folder / "forks_test.py").write_text(FORKS.format(end=end))
+    done = run(folder, "--processes", "1")
+    assert (done.returncode, summary(done.stdout)) == (0, "2 passed")
+    assert (folder / "told").read_text() == "given back"
 
 
 def test_a_test_that_hangs_says_where(folder: Path) -> None:

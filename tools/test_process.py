@@ -22,6 +22,9 @@ import pytest
 QUICK: Final = 0.005
 """Seconds below which `--durations` shows nothing by itself."""
 
+STRAY: Final = 70
+"""The exit status of a fork of a test that came back."""
+
 
 @dataclass(frozen=True)
 class Passed:
@@ -76,11 +79,13 @@ class Teller:
         self._line = line
         self._slow = slow
         self._reports: list[Told] = []
+        self._home = os.getpid()
         self.is_registered = False
         """Until then pytest repeats old warnings to it."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep a report until the test is over."""
+        end_stray(self._home)
         told = packed(report, self._slow)
         if told is not None:
             self._reports.append(told)
@@ -169,11 +174,13 @@ def serve(session: pytest.Session, line: Connection, number: int) -> int:
     atexit._clear()  # noqa: SLF001 - what the first process wants to do at its end, it does itself
     os.register_at_fork(after_in_child=line.close)  # or it would stay open when this one has ended
     worker = Worker(session, line)
+    home = os.getpid()
     status = 0
     try:
         try:
             worker.work(number)
         finally:
+            end_stray(home)
             signal.signal(signal.SIGINT, hear_nothing)
     except (KeyboardInterrupt, pytest.exit.Exception) as error:
         signal.signal(signal.SIGINT, hear_nothing)  # a second one may have come before the first
@@ -190,6 +197,18 @@ def serve(session: pytest.Session, line: Connection, number: int) -> int:
         tell(line, Ended(report))
     atexit._run_exitfuncs()  # noqa: SLF001 - os._exit, which has to follow, does not
     return status
+
+
+def end_stray(home: int) -> None:
+    """End the calling process if it is not the one at home.
+
+    A fork that a test has made, and that came back, would tell of tests that it does not run, and
+    give back what its parent still has.
+    """
+    if os.getpid() != home:
+        with suppress(OSError):
+            os.write(2, b"a fork of a test came back into pytest, and was ended\n")
+        os._exit(STRAY)
 
 
 def hear_nothing(_number: int, _frame: object) -> None:
