@@ -27,7 +27,7 @@ from typing import Final, NoReturn
 import pytest
 
 import test_process
-from test_process import Ended, Finished, Interrupted, Warned
+from test_process import Ended, Finished, Interrupted, Place, Warned
 
 PATIENCE: Final = 60.0
 """Seconds that processes have to tear down what their tests had set up, when all are to end."""
@@ -80,6 +80,7 @@ class Process:
     life: int
     """A file that can be read once it has ended."""
     line: Connection
+    place: Place
     group: deque[int] = field(default_factory=deque)
     """Its tests that are not over."""
     last: int | None = None
@@ -146,6 +147,7 @@ class Run:
     def _start(self) -> None:
         """Fork a process, and hand it its first group."""
         ours, theirs = Pipe()
+        place = Place()
         self._started += 1
         sys.stdout.flush()
         sys.stderr.flush()
@@ -153,16 +155,20 @@ class Run:
         try:
             pid = fork()
             if pid == 0:
-                self._serve(theirs, mask, [ours, *(each.line for each in self.processes)])
+                self._serve(theirs, place, mask, [ours, *(each.line for each in self.processes)])
             theirs.close()
-            process = Process(pid, os.pidfd_open(pid), ours)
+            process = Process(pid, os.pidfd_open(pid), ours, place)
             self.processes.append(process)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         self._hand_out(process)
 
     def _serve(
-        self, line: Connection, mask: Iterable[int], not_its_own: Iterable[Connection]
+        self,
+        line: Connection,
+        place: Place,
+        mask: Iterable[int],
+        not_its_own: Iterable[Connection],
     ) -> NoReturn:
         """Be the process that was forked."""
         status = 4
@@ -173,7 +179,7 @@ class Run:
                 other.close()
             for process in self.processes:
                 os.close(process.life)
-            status = test_process.serve(self._session, line, self._started)
+            status = test_process.serve(self._session, line, place, self._started)
         finally:
             os._exit(status)
 
@@ -219,19 +225,29 @@ class Run:
         status = os.waitstatus_to_exitcode(os.waitpid(process.pid, 0)[1])
         process.line.close()
         os.close(process.life)
+        self._blame(process, ending(status) + process.fault)
         if process.group:
-            self._crashed(process.group.popleft(), ending(status) + process.fault)
-            self._left -= 1
-            if process.group:
-                self._waiting.appendleft(list(process.group))
-        elif not process.has_ended and process.last is not None:
-            self._crashed(process.last, ending(status) + process.fault)
+            self._waiting.appendleft(list(process.group))
         if self._waiting:
             self._start()
 
-    def _crashed(self, test: int, how: str) -> None:
+    def _blame(self, process: Process, how: str) -> None:
+        """Let the test have failed that a process ran when it ended, or had run just before."""
+        test = process.place.test
+        if test is not None and test in process.group:
+            process.group.remove(test)
+            self._left -= 1
+            self._crashed(test, f"the process that ran this test {how}")
+        elif test is not None and not process.has_ended:
+            self._crashed(test, f"the process that ran this test {how}, when it was over")
+        elif process.group:  # it may be the same with every process: some test has to go
+            self._left -= 1
+            first = process.group.popleft()
+            self._crashed(first, f"the process that was to run this test {how}")
+
+    def _crashed(self, test: int, what: str) -> None:
         item = self._session.items[test]
-        text = f"{item.nodeid}: the process that ran this test {how}"
+        text = f"{item.nodeid}: {what}"
         report = pytest.TestReport(
             nodeid=item.nodeid,
             location=item.location,

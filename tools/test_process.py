@@ -5,6 +5,7 @@ there is to say of a test, or of its fixtures, is a whole report of pytest.
 """
 
 import atexit
+import mmap
 import os
 import signal
 import sys
@@ -70,6 +71,26 @@ class Ended:
     """The process has given back what it held; a report if that went wrong."""
 
     report: Told | None
+
+
+class Place:
+    """The last test that a process has begun: this is known when it has died, too.
+
+    Memory that it shares costs less than a message for each test.
+    """
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, 8)
+
+    @property
+    def test(self) -> int | None:
+        """Its number; None before the first one."""
+        number = int.from_bytes(self._memory[:], "little")
+        return number - 1 if number else None
+
+    @test.setter
+    def test(self, test: int) -> None:
+        self._memory[:] = (test + 1).to_bytes(8, "little")
 
 
 class Teller:
@@ -143,9 +164,10 @@ def unpacked(told: Told, item: pytest.Item) -> pytest.TestReport:
 class Worker:
     """Runs the groups of tests that come along a line."""
 
-    def __init__(self, session: pytest.Session, line: Connection) -> None:
+    def __init__(self, session: pytest.Session, line: Connection, place: Place) -> None:
         self._session = session
         self._line = line
+        self._place = place
         self.last: pytest.Item | None = None
         """The last test that was begun."""
 
@@ -160,12 +182,13 @@ class Worker:
         while (group := self._line.recv()) is not None:
             for place, test in enumerate(group, start=1):
                 self.last = items[test]
+                self._place.test = test
                 following = self._session if place == len(group) else items[group[place]]
                 config.hook.pytest_runtest_protocol(item=self.last, nextitem=following)
                 teller.finish(test)
 
 
-def serve(session: pytest.Session, line: Connection, number: int) -> int:
+def serve(session: pytest.Session, line: Connection, place: Place, number: int) -> int:
     """Run the groups of tests that come along the line, and end with an exit status.
 
     After a group whatever its tests share is torn down, since nobody knows which one comes next;
@@ -173,7 +196,7 @@ def serve(session: pytest.Session, line: Connection, number: int) -> int:
     """
     atexit._clear()  # noqa: SLF001 - what the first process wants to do at its end, it does itself
     os.register_at_fork(after_in_child=line.close)  # or it would stay open when this one has ended
-    worker = Worker(session, line)
+    worker = Worker(session, line, place)
     home = os.getpid()
     status = 0
     try:
