@@ -45,13 +45,13 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Run all tests, unless pytest is to do it itself."""
     option = session.config.option
     is_broken = session.testsfailed and not option.continue_on_collection_errors
-    if not option.processes or option.collectonly or option.usepdb or is_broken:
+    if is_broken or not is_for_us(session.config):
         return None
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         reporter.showfspath = False  # tests of several files run at a time
     session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # noqa: SLF001 - made before there are forks
-    run = Run(session)
+    run = session.config.stash[RUN] = Run(session)
     before = signal.signal(signal.SIGINT, run.interrupt)
     try:
         run.go(option.processes)
@@ -60,6 +60,21 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         run.end()
         signal.signal(signal.SIGINT, before)
     return True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let no run pass that left out tests, as `pytest.exit` with a status of 0 would."""
+    run = session.config.stash.get(RUN, None)
+    is_whole = run is not None and not run.left
+    if session.exitstatus == pytest.ExitCode.OK and is_for_us(session.config) and not is_whole:
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+
+
+def is_for_us(config: pytest.Config) -> bool:
+    """Whether somebody wants tests to be run here."""
+    option = config.option
+    return bool(option.processes) and not option.collectonly and not option.usepdb
 
 
 def groups_of(items: Iterable[pytest.Item]) -> list[list[int]]:
@@ -112,13 +127,16 @@ class Process:
             signal.pidfd_send_signal(self.life, number)
 
 
+RUN: Final = pytest.StashKey["Run"]()
+
+
 class Run:
     """All tests of a session, and the processes that have them."""
 
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
         self._waiting = deque(groups_of(session.items))
-        self._left = len(session.items)
+        self.left = len(session.items)
         self._started = 0
         self.processes: list[Process] = []
         self.is_ending = False
@@ -141,8 +159,8 @@ class Run:
                 if process.line in ready or process.life in ready:
                     self._hear(process, is_over=process.life in ready)
                 self._stop_if_asked()
-        if self._left:
-            raise pytest.UsageError(f"{self._left} tests were collected and did not run")
+        if self.left:
+            raise pytest.UsageError(f"{self.left} tests were collected and did not run")
 
     def _start(self) -> None:
         """Fork a process, and hand it its first group."""
@@ -203,7 +221,7 @@ class Run:
                 item = self._session.items[test]
                 for each in reports:
                     self._report(test_process.unpacked(each, item))
-                self._left -= 1
+                self.left -= 1
                 item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
                 process.last = test
                 process.group.remove(test)
@@ -211,8 +229,10 @@ class Run:
                     self._hand_out(process)
             case Warned():
                 self._warn(said)
-            case Interrupted(why):
-                raise pytest.exit.Exception(why) if why else KeyboardInterrupt
+            case Interrupted(None):
+                raise KeyboardInterrupt
+            case Interrupted(why, status):
+                raise pytest.exit.Exception(why or "", status)
             case Ended(report):
                 process.has_ended = True
                 if report is not None and process.last is not None:
@@ -236,12 +256,12 @@ class Run:
         test = process.place.test
         if test is not None and test in process.group:
             process.group.remove(test)
-            self._left -= 1
+            self.left -= 1
             self._crashed(test, f"the process that ran this test {how}")
         elif test is not None and not process.has_ended:
             self._crashed(test, f"the process that ran this test {how}, when it was over")
         elif process.group:  # it may be the same with every process: some test has to go
-            self._left -= 1
+            self.left -= 1
             first = process.group.popleft()
             self._crashed(first, f"the process that was to run this test {how}")
 

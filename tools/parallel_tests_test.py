@@ -71,6 +71,7 @@ def held():
 
 def test_holds(held): pass
 """
+EXITS: Final = "import pytest\ndef test_a(): pytest.exit('enough', returncode={})"
 
 
 @pytest.fixture
@@ -127,6 +128,9 @@ CASES: Final = [
     Case("what a session holds", BREAKS_AT_ITS_END, (), 1, "1 passed, 1 error"),
     Case("a file that cannot be read", "import nothing_of_that_name", (), 2, "1 error"),
     Case("no test", "", (), 5, "no tests ran"),
+    Case("an exit with a status", EXITS.format(7), (), 7, ""),
+    Case("an exit with no error", EXITS.format(0), (), 2, ""),
+    Case("an exit before tests", "import pytest\npytest.exit('now', returncode=0)", (), 2, ""),
     Case("a test that ends all", "import pytest\ndef test_a(): pytest.exit('enough')", (), 2, ""),
 ]
 

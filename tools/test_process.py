@@ -63,7 +63,9 @@ class Warned:
 class Interrupted:
     """Somebody wants everything to end."""
 
-    why: str
+    why: str | None
+    """What `pytest.exit` was told; None for Ctrl-C."""
+    status: int | None = None
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,10 @@ def serve(session: pytest.Session, line: Connection, place: Place, number: int) 
     except (KeyboardInterrupt, pytest.exit.Exception) as error:
         signal.signal(signal.SIGINT, hear_nothing)  # a second one may have come before the first
         status = 2
-        tell(line, Interrupted(str(error)))
+        interrupted = Interrupted(None)
+        if isinstance(error, pytest.exit.Exception):
+            interrupted = Interrupted(str(error), error.returncode)
+        tell(line, interrupted)
     except (EOFError, ConnectionError):
         status = 3  # nobody listens any more
     except BaseException:  # noqa: BLE001 - the first process says that this one failed
