@@ -130,7 +130,6 @@ CASES: Final = [
     Case("no test", "", (), 5, "no tests ran"),
     Case("an exit with a status", EXITS.format(7), (), 7, ""),
     Case("an exit with no error", EXITS.format(0), (), 2, ""),
-    Case("an exit before tests", "import pytest\npytest.exit('now', returncode=0)", (), 2, ""),
     Case("a test that ends all", "import pytest\ndef test_a(): pytest.exit('enough')", (), 2, ""),
 ]
 
@@ -141,6 +140,14 @@ def test_the_status_is_the_one_of_pytest(folder: Path, case: Case) -> None:
     done = run(folder, *case.options)
     assert done.returncode == case.status
     assert case.end in summary(done.stdout)
+
+
+def test_a_run_that_a_conftest_ends_before_its_tests_does_not_pass(folder: Path) -> None:
+    (folder / "some_test.py").write_text("def test_a(): pass")
+    with (folder / "conftest.py").open("a") as conftest:
+        conftest.write("def pytest_collection_finish(): pytest.exit('now', returncode=0)\n")
+    assert run(folder).returncode == 2
+    assert run(folder, "--collect-only").returncode == 0
 
 
 def test_durations_of_set_ups_are_shown(folder: Path) -> None:
