@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest $(if $(CI),--durations=50 --durations-min=1)
 # Tests wait, for processes and for threads, more than half of their time: eight of them keep two cores busy.
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 + 4 )))
+# A test that hangs says where, and counts as failed, while the others go on.
+UNHUNG := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 SOURCES := $(shell find src -name '*.py' -o -name '*.yaml' 2>/dev/null)
 # The dashboard is built where there is Node: tools/dashboard.py.
 DASHBOARD := src/trainway/server/dashboard/index.html
@@ -65,11 +67,11 @@ demo: install ## train a small torch job on two nodes of this machine
 
 test: install ## run all tests that need only Python and this machine
 	@$(BIN)/python tools/dashboard.py test
-	@$(PYTEST) --processes $(WORKERS) -m "not engine"
+	@$(PYTEST) --processes $(WORKERS) $(UNHUNG) -m "not engine"
 	@$(BIN)/python tools/quick_tests.py --passed
 
 test-quick: install ## run the tests of the pure packages, and those of what changed since `make test` passed
-	@$(BIN)/python tools/quick_tests.py | xargs $(PYTEST) --processes $(WORKERS) -m "not engine" -q
+	@$(BIN)/python tools/quick_tests.py | xargs $(PYTEST) --processes $(WORKERS) $(UNHUNG) -m "not engine" -q
 
 test-engines: test-hosts test-cluster ## run the tests on everything real: hosts, Slurm, databases, torch, Kubernetes
 

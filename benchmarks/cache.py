@@ -7,7 +7,7 @@ import sys
 
 if __name__ == "__main__":
     ROOT = __file__.rpartition("/benchmarks/")[0] or "."
-    sys.path[:1] = [ROOT, f"{ROOT}/test/e2e"]
+    sys.path[:1] = [ROOT, f"{ROOT}/test/e2e", f"{ROOT}/test/cluster"]
     from benchmarks.cache_load import main
 
     sys.exit(main(sys.argv[1:]))

@@ -1,8 +1,4 @@
-import os
 import re
-import signal
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,9 +7,8 @@ from typing import Any, Final, cast
 import pytest
 
 import parallel_tests
+from parallel_tests_testing import folder_of_tests, run, summary
 
-ROOT: Final = Path(__file__).resolve().parent.parent
-PLUGINS: Final = ("-p", "xdist.plugin", "-p", "_hypothesis_pytestplugin", "-p", "no:cacheprovider")
 OUTCOMES: Final = """
 import os, signal, time, warnings
 import pytest
@@ -66,22 +61,6 @@ def test_in_a_group(number, tmp_path):
     with open(os.environ["TOLD"], "a") as told:
         told.write(f"{group} {{number}} {{os.getpid()}} {{tmp_path}}\\n")
 """
-WAITS: Final = """
-import os, time
-import pytest
-
-@pytest.fixture(scope="session")
-def held():
-    yield
-    with open(os.environ["TOLD"], "a") as told:
-        told.write("given back\\n")
-
-@pytest.mark.parametrize("number", range(4))
-def test_waits(held, number):
-    with open(os.environ["TOLD"], "a") as told:
-        told.write("waits\\n")
-    time.sleep(600)
-"""
 BREAKS_AT_ITS_END: Final = """
 import pytest
 
@@ -92,35 +71,12 @@ def held():
 
 def test_holds(held): pass
 """
+EXITS: Final = "import pytest\ndef test_a(): pytest.exit('enough', returncode={})"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with tests, which is not below one with a conftest.py."""
-    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
-    (tmp_path / "pytest.ini").write_text("[pytest]\npython_files = *_test.py\nmarkers = engine\n")
-    return tmp_path
-
-
-def command(*more: str) -> list[str]:
-    return [sys.executable, "-m", "pytest", "--disable-plugin-autoload", *PLUGINS, "-ra", *more]
-
-
-def environment(folder: Path) -> dict[str, str]:
-    left = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "TRAINWAY_"))}
-    own = {"TOLD": str(folder / "told"), "TRAINWAY_FAILED_TESTS": str(folder / "failed")}
-    return left | own | {"PYTHONPATH": str(ROOT / "tools")}
-
-
-def run(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    arguments = command("--processes", "3", *more)
-    return subprocess.run(
-        arguments, cwd=folder, env=environment(folder), text=True, capture_output=True, check=False
-    )
-
-
-def summary(printed: str) -> str:
-    return re.sub(r" in [\d.]+s.*|=", "", printed.splitlines()[-1]).strip()
+    return folder_of_tests(tmp_path)
 
 
 def test_every_outcome_is_told_as_by_one_process(folder: Path) -> None:
@@ -172,6 +128,8 @@ CASES: Final = [
     Case("what a session holds", BREAKS_AT_ITS_END, (), 1, "1 passed, 1 error"),
     Case("a file that cannot be read", "import nothing_of_that_name", (), 2, "1 error"),
     Case("no test", "", (), 5, "no tests ran"),
+    Case("an exit with a status", EXITS.format(7), (), 7, ""),
+    Case("an exit with no error", EXITS.format(0), (), 2, ""),
     Case("a test that ends all", "import pytest\ndef test_a(): pytest.exit('enough')", (), 2, ""),
 ]
 
@@ -184,33 +142,18 @@ def test_the_status_is_the_one_of_pytest(folder: Path, case: Case) -> None:
     assert case.end in summary(done.stdout)
 
 
+def test_a_run_that_a_conftest_ends_before_its_tests_does_not_pass(folder: Path) -> None:
+    (folder / "some_test.py").write_text("def test_a(): pass")
+    with (folder / "conftest.py").open("a") as conftest:
+        conftest.write("def pytest_collection_finish(): pytest.exit('now', returncode=0)\n")
+    assert run(folder).returncode == 2
+    assert run(folder, "--collect-only").returncode == 0
+
+
 def test_durations_of_set_ups_are_shown(folder: Path) -> None:
     slow = "import time, pytest\n@pytest.fixture\ndef slow(): time.sleep(0.02)\n"
     (folder / "some_test.py").write_text(slow + "def test_a(slow): pass\n")
     assert re.search(r"0\.\d+s setup +some_test.py::test_a", run(folder, "--durations=5").stdout)
-
-
-def test_an_interrupted_run_leaves_no_process_and_gives_back(folder: Path) -> None:
-    (folder / "waits_test.py").write_text(WAITS)
-    os.mkfifo(folder / "told")
-    arguments = command("--processes", "3")
-    with subprocess.Popen(
-        arguments,
-        cwd=folder,
-        env=environment(folder),
-        text=True,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    ) as started:
-        with os.fdopen(os.open(folder / "told", os.O_RDWR)) as told:
-            assert [told.readline() for _ in range(3)] == ["waits\n"] * 3
-            os.killpg(started.pid, signal.SIGINT)  # as a terminal does
-            assert [told.readline() for _ in range(3)] == ["given back\n"] * 3
-        printed, _ = started.communicate()
-    assert started.returncode == 2
-    assert "KeyboardInterrupt" in printed
-    with pytest.raises(ProcessLookupError):
-        os.killpg(started.pid, 0)
 
 
 def test_groups_are_in_the_order_of_their_first_tests() -> None:

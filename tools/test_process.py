@@ -5,11 +5,14 @@ there is to say of a test, or of its fixtures, is a whole report of pytest.
 """
 
 import atexit
+import mmap
+import os
 import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import SimpleNamespace
@@ -19,6 +22,9 @@ import pytest
 
 QUICK: Final = 0.005
 """Seconds below which `--durations` shows nothing by itself."""
+
+STRAY: Final = 70
+"""The exit status of a fork of a test that came back."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,9 @@ class Warned:
 class Interrupted:
     """Somebody wants everything to end."""
 
-    why: str
+    why: str | None
+    """What `pytest.exit` was told; None for Ctrl-C."""
+    status: int | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,26 @@ class Ended:
     report: Told | None
 
 
+class Place:
+    """The last test that a process has begun: this is known when it has died, too.
+
+    Memory that it shares costs less than a message for each test.
+    """
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, 8)
+
+    @property
+    def test(self) -> int | None:
+        """Its number; None before the first one."""
+        number = int.from_bytes(self._memory[:], "little")
+        return number - 1 if number else None
+
+    @test.setter
+    def test(self, test: int) -> None:
+        self._memory[:] = (test + 1).to_bytes(8, "little")
+
+
 class Teller:
     """Says what pytest says of the tests in this process."""
 
@@ -74,11 +102,13 @@ class Teller:
         self._line = line
         self._slow = slow
         self._reports: list[Told] = []
+        self._home = os.getpid()
         self.is_registered = False
         """Until then pytest repeats old warnings to it."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep a report until the test is over."""
+        end_stray(self._home)
         told = packed(report, self._slow)
         if told is not None:
             self._reports.append(told)
@@ -133,40 +163,84 @@ def unpacked(told: Told, item: pytest.Item) -> pytest.TestReport:
     )
 
 
-def serve(session: pytest.Session, line: Connection, number: int) -> int:
+class Worker:
+    """Runs the groups of tests that come along a line."""
+
+    def __init__(self, session: pytest.Session, line: Connection, place: Place) -> None:
+        self._session = session
+        self._line = line
+        self._place = place
+        self.last: pytest.Item | None = None
+        """The last test that was begun."""
+
+    def work(self, number: int) -> None:
+        """Run tests until there are none any more."""
+        config = self._session.config
+        prepare(config, number)
+        teller = Teller(self._line, slowness(config))
+        config.pluginmanager.register(teller)
+        teller.is_registered = True
+        items = self._session.items
+        while (group := self._line.recv()) is not None:
+            for place, test in enumerate(group, start=1):
+                self.last = items[test]
+                self._place.test = test
+                following = self._session if place == len(group) else items[group[place]]
+                config.hook.pytest_runtest_protocol(item=self.last, nextitem=following)
+                teller.finish(test)
+
+
+def serve(session: pytest.Session, line: Connection, place: Place, number: int) -> int:
     """Run the groups of tests that come along the line, and end with an exit status.
 
     After a group whatever its tests share is torn down, since nobody knows which one comes next;
     only fixtures of the session stay.
     """
     atexit._clear()  # noqa: SLF001 - what the first process wants to do at its end, it does itself
-    teller = Teller(line, slowness(session.config))
-    last: pytest.Item | None = None
+    os.register_at_fork(after_in_child=line.close)  # or it would stay open when this one has ended
+    worker = Worker(session, line, place)
+    home = os.getpid()
     status = 0
     try:
-        prepare(session.config, number)
-        session.config.pluginmanager.register(teller)
-        teller.is_registered = True
-        while (group := line.recv()) is not None:
-            for place, test in enumerate(group, start=1):
-                last = session.items[test]
-                following = session if place == len(group) else session.items[group[place]]
-                last.config.hook.pytest_runtest_protocol(item=last, nextitem=following)
-                teller.finish(test)
+        try:
+            worker.work(number)
+        finally:
+            end_stray(home)
+            signal.signal(signal.SIGINT, hear_nothing)
     except (KeyboardInterrupt, pytest.exit.Exception) as error:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, hear_nothing)  # a second one may have come before the first
         status = 2
-        tell(line, Interrupted(str(error)))
+        interrupted = Interrupted(None)
+        if isinstance(error, pytest.exit.Exception):
+            interrupted = Interrupted(str(error), error.returncode)
+        tell(line, interrupted)
     except (EOFError, ConnectionError):
         status = 3  # nobody listens any more
     except BaseException:  # noqa: BLE001 - the first process says that this one failed
-        traceback.print_exc(file=sys.__stderr__)
         status = 4
-    report = tidy(session, last)
+        with suppress(OSError):  # nobody may read that either
+            traceback.print_exc(file=sys.__stderr__)
+    report = tidy(session, worker.last)
     if status == 0:
         tell(line, Ended(report))
     atexit._run_exitfuncs()  # noqa: SLF001 - os._exit, which has to follow, does not
     return status
+
+
+def end_stray(home: int) -> None:
+    """End the calling process if it is not the one at home.
+
+    A fork that a test has made, and that came back, would tell of tests that it does not run, and
+    give back what its parent still has.
+    """
+    if os.getpid() != home:
+        with suppress(OSError):
+            os.write(2, b"a fork of a test came back into pytest, and was ended\n")
+        os._exit(STRAY)
+
+
+def hear_nothing(_number: int, _frame: object) -> None:
+    """Go on with giving back; unlike SIG_IGN, programs that are started do not inherit this."""
 
 
 def tidy(session: pytest.Session, last: pytest.Item | None) -> Told | None:

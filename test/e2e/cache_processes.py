@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from cluster.ports import free_port
 from installation import Installation
 from pyarrow import flight
 
@@ -26,8 +26,8 @@ class CacheProcesses:
         self._folder = folder
         self._workers = workers
         self._extra = extra
-        self.port = _free_port()
-        self._health = _free_port()
+        self.port = free_port()
+        self._health = free_port()
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> Self:
@@ -113,12 +113,6 @@ def upstream_part(address: str, index: int, total: int) -> list[dict[str, Any]]:
             reader = flight.connect(location).do_get(endpoint.ticket)
             rows += [row for chunk in reader for row in chunk.data.to_pylist()]
     return rows
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def numbered_table(folder: Path, files: int, rows: int) -> str:

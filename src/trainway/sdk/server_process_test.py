@@ -27,10 +27,12 @@ def program(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(path))
 
 
-def test_a_server_that_runs_is_used(home: Home) -> None:
+def test_a_server_that_runs_is_used(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[ServerProcess] = []
+    monkeypatch.setattr(ServerProcess, "start", started.append)
     with FakeServer(home.path) as fake:
         assert ServerProcess(home).ensure().socket == str(fake.socket)
-        assert fake.requests == []
+        assert (started, fake.requests) == ([], [])
 
 
 def test_a_server_that_fails_is_explained_by_its_log(

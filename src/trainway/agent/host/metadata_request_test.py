@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
-from trainway.agent.base.event_loop import EventLoop
-from trainway.agent.host.metadata_request import LIMIT, Answer, MetadataRequest, Question
+from trainway.agent.base.event_loop import EventLoop, Timer
+from trainway.agent.host.metadata_request import LIMIT, TIMEOUT, Answer, MetadataRequest, Question
 
 QUESTION = Question("/path", {"Metadata": "true"})
-TIMEOUT = 0.2
+PATIENCE = 60.0
 
 
-def asked(address: tuple[str, int]) -> list[Answer | None]:
-    """What is called back with, and never twice."""
-    loop, found = EventLoop(), list[Answer | None]()
-    MetadataRequest(loop, address, QUESTION, found.append, TIMEOUT)
-    loop.call_later(TIMEOUT * 2, loop.stop)
+class Loop(EventLoop):
+    """A loop in which the time is up when a test says so."""
+
+    def call_later(self, delay: float, callback: Callable[[], object]) -> Timer:
+        self.delay, self.time_is_up = delay, callback
+        return super().call_later(delay + PATIENCE, callback)
+
+
+def asked(address: tuple[str, int], sent: threading.Event | None = None) -> list[Answer | None]:
+    """What is called back with, and never twice; the time is up when what was sent is read."""
+    loop, found = Loop(), list[Answer | None]()
+    MetadataRequest(loop, address, QUESTION, found.append)
+    assert loop.delay == TIMEOUT
+    time_is_up = loop.time_is_up
     while not found:
+        is_sent = sent is not None and sent.is_set()
+        if sent is not None:
+            EventLoop.call_later(loop, 0.01, lambda: None)  # a turn ends, whatever happens
         loop.turn()
+        if is_sent:
+            time_is_up()
     loop.call_soon(loop.stop)
     loop.run()
     return found
@@ -30,7 +45,7 @@ def asked(address: tuple[str, int]) -> list[Answer | None]:
 def served(data: bytes, *, closes: bool) -> tuple[list[Answer | None], bytes]:
     """What comes of an answer, and what was asked."""
     heard = []
-    over = threading.Event()
+    sent, over = threading.Event(), threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
@@ -41,12 +56,13 @@ def served(data: bytes, *, closes: bool) -> tuple[list[Answer | None], bytes]:
                     accepted.sendall(data)
                 except OSError:
                     return  # it was too much
+                sent.set()
                 if not closes:
-                    over.wait(10)
+                    over.wait(PATIENCE)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        found = asked(listener.getsockname()[:2])
+        found = asked(listener.getsockname()[:2], None if closes else sent)
         over.set()
         thread.join()
     return found, heard[0]

@@ -74,9 +74,12 @@ def test_a_host_that_is_set_aside_for_a_time_takes_pods_again_by_itself() -> Non
         assert pool.ask("drain", host="a", why="a test", by="ana", until=later) == {"ok": True}
         terms = pool.status("a")["drainTerms"]
         assert (terms["by"], terms["until"]) == ("ana", later)
+        waits = pool.job(job("true"))
+        waiting = waits.until(lambda record: record["type"] == "waiting")
+        assert "a: it is set aside: a test" in waiting["message"]
         until = time.time() + 0.3
         assert pool.ask("drain", host="a", why="a test", until=until) == {"ok": True}
-        assert pool.job(job("true")).end()["succeeded"]
+        assert waits.end()["succeeded"]
         assert time.time() >= until
         assert "drained" not in pool.status("a")
         assert pool.ask("drain", host="a", why="long ago", until=1.0) == {"ok": True}

@@ -249,14 +249,18 @@ def _start_stumbling(pool: PoolAgent, name: str) -> int:
 
     child = os.fork()
     if not child:
-        method = getattr(gang.Gang, name)
+        status = 1
+        try:
+            method = getattr(gang.Gang, name)
 
-        def stumble(self: gang.Gang, *arguments: object) -> None:
-            if self.plan.name == "bad":
-                raise RuntimeError("stumbled")
-            method(self, *arguments)
+            def stumble(self: gang.Gang, *arguments: object) -> None:
+                if self.plan.name == "bad":
+                    raise RuntimeError("stumbled")
+                method(self, *arguments)
 
-        setattr(gang.Gang, name, stumble)
-        os._exit(main.main([str(pool.path)]))
+            setattr(gang.Gang, name, stumble)
+            status = main.main([str(pool.path)])
+        finally:
+            os._exit(status)
     _, status = os.waitpid(child, 0)
     return status

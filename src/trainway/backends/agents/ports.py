@@ -6,7 +6,7 @@ tried is random: another user's server on this machine takes its ports from the 
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from random import SystemRandom
 
@@ -28,10 +28,12 @@ class Ports:
         first: int = LOWEST,
         last: int | None = None,
         start: Callable[[int], int] = _RANDOM.randrange,
+        listening: Callable[[], Collection[int]] | None = None,
     ) -> None:
         self._first = first
         self._count = (last or _below_ephemeral()) - first + 1
         self._start = start
+        self._listening = listening or listening_ports
         self._held: set[int] = set()
         self._lock = threading.Lock()
 
@@ -40,7 +42,7 @@ class Ports:
         pairs = self._count // 2
         offset = self._start(pairs)
         with self._lock:
-            taken = listening_ports()
+            taken = frozenset(self._listening())
             for step in range(pairs):
                 port = self._first + 2 * ((offset + step) % pairs)
                 if port not in self._held and not {port, port + 1} & taken:
@@ -53,7 +55,7 @@ class Ports:
 
     def are_free(self, port: int) -> bool:
         """Whether nobody uses the port and its neighbour now."""
-        return not {port, port + 1} & listening_ports()
+        return {port, port + 1}.isdisjoint(self._listening())
 
     def hold(self, port: int) -> None:
         """Keep the ports that a job has already."""

@@ -7,34 +7,35 @@ from trainway.backends.agents.ports import LOWEST, Ports, listening_ports
 from trainway.errors import TrainwayError
 
 
-def listening(port: int = 0) -> socket.socket:
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
-    listener.listen()
-    return listener
+def ports_of(count: int, *listening: int) -> Ports:
+    """So many ports, tried in their order, on a machine that listens on some."""
+    return Ports(LOWEST, LOWEST + count - 1, lambda _count: 0, lambda: listening)
 
 
 def test_jobs_never_share_a_port() -> None:
-    ports = Ports()
+    ports = Ports(listening=set)
     held = {ports.reserve() for _ in range(50)}
     both = held | {port + 1 for port in held}
     assert len(both) == 100
     assert all(LOWEST <= port < 32_768 for port in both)
 
 
-def test_a_port_that_someone_listens_on_is_left_alone() -> None:
-    with listening() as listener:
-        taken = listener.getsockname()[1]
-        ports = Ports(taken, taken + 3, start=lambda _count: 0)
-        assert ports.reserve() == taken + 2
-        assert not ports.are_free(taken)
-        assert not ports.are_free(taken - 1)
-    assert ports.are_free(taken)
+@pytest.mark.parametrize("taken", [LOWEST, LOWEST + 1])
+def test_a_port_that_someone_listens_on_is_left_alone(taken: int) -> None:
+    ports = ports_of(4, taken)
+    assert ports.reserve() == LOWEST + 2
+    assert not ports.are_free(taken)
+    assert not ports.are_free(taken - 1)
+    assert ports.are_free(LOWEST + 2)
+
+
+def test_the_ports_of_this_machine_are_asked_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        assert not Ports().are_free(listener.getsockname()[1])
 
 
 def test_a_released_port_is_given_again() -> None:
-    ports = Ports(LOWEST, LOWEST + 1, start=lambda _count: 0)
+    ports = ports_of(2)
     port = ports.reserve()
     with pytest.raises(TrainwayError, match="no port between 20000 and 20001 is free"):
         ports.reserve()
@@ -43,7 +44,7 @@ def test_a_released_port_is_given_again() -> None:
 
 
 def test_a_port_of_an_adopted_job_is_kept() -> None:
-    ports = Ports(LOWEST, LOWEST + 3, start=lambda _count: 0)
+    ports = ports_of(4)
     ports.hold(LOWEST)
     assert ports.reserve() == LOWEST + 2
 

@@ -68,7 +68,10 @@ class ProcessUsage:
                 continue
             key = pid, fields[_STARTED]
             mark = self._marks.get(key)
-            seen[key] = mark = _mark(pid) if mark is None else mark
+            if mark is None:
+                mark = _mark(pid)
+            if mark is not None:
+                seen[key] = mark
             if mark:
                 yield pid, mark
         self._marks = seen
@@ -100,10 +103,14 @@ def _memory(pids: Collection[int]) -> int:
     return (max(own, 0) + shared) * PAGE
 
 
-def _mark(pid: int) -> str:
-    """The uid of the pod that a process was started for; empty: it says none."""
+def _mark(pid: int) -> str | None:
+    """The uid of the pod that a process was started for; empty: it says none.
+
+    None: it has no environment, as in the middle of an exec, and may have one the next time.
+    """
+    environment = read_file(f"/proc/{pid}/environ")
     start = f"{CONTAINER_MARK}=".encode()
-    for variable in read_file(f"/proc/{pid}/environ").split(b"\0"):
+    for variable in environment.split(b"\0"):
         if variable.startswith(start):
             return variable[len(start) :].partition(b"/")[0].decode("utf-8", "replace")
-    return ""
+    return "" if environment else None

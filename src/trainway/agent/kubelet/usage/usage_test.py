@@ -4,13 +4,15 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from trainway.agent.base.event_loop import EventLoop
+from trainway.agent.kubelet import process_tree
 from trainway.agent.kubelet.process_tree import CONTAINER_MARK
 from trainway.agent.kubelet.processes import ProcessTable
-from trainway.agent.kubelet.usage import gpu_monitor
+from trainway.agent.kubelet.usage import gpu_monitor, process_usage
 from trainway.agent.kubelet.usage.averages import pause
 from trainway.agent.kubelet.usage.gpu_monitor import GpuMonitor, of_pod, parsed
 from trainway.agent.kubelet.usage.idle_gpus import IdleGpus, busy_message, idle_message
@@ -37,15 +39,42 @@ def test_processes_of_a_pod_count_with_what_they_started() -> None:
     assert (used["b"].cpu_seconds, used["b"].memory, len(used["b"].pids)) == (0, 0, 0)
 
 
-def test_orphans_count_by_their_mark() -> None:
+@pytest.fixture
+def marked() -> Iterator[int]:
+    """A process of ours with the mark of a pod, which runs."""
     env = {**os.environ, CONTAINER_MARK: "a/main"}
-    with subprocess.Popen(["sleep", "600"], env=env) as process:
-        looking = ProcessUsage()
-        try:
-            found = [looking.of_pods({"a": []})["a"].pids for _ in range(2)]
-        finally:
-            process.kill()
-    assert found == [{process.pid}] * 2
+    with subprocess.Popen(
+        ["cat"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"\n")
+        assert process.stdout.read(1) == b"\n"  # /proc shows its environment since its exec
+        yield process.pid
+        process.kill()
+
+
+def test_orphans_count_by_their_mark(marked: int) -> None:
+    looking = ProcessUsage()
+    assert [looking.of_pods({"a": []})["a"].pids for _ in range(2)] == [{marked}] * 2
+
+
+def test_an_environment_that_was_empty_is_read_again(
+    marked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_file, reads = process_tree.read_file, []
+
+    def read(path: str) -> bytes:
+        if path != f"/proc/{marked}/environ":
+            return read_file(path)
+        reads.append(path)
+        return read_file(path) if len(reads) > 1 else b""
+
+    monkeypatch.setattr(process_usage, "read_file", read)
+    looking = ProcessUsage()
+    found = [looking.of_pods({"a": []})["a"].pids for _ in range(3)]
+    assert found == [set(), {marked}, {marked}]
+    assert len(reads) == 2
 
 
 def test_lines_of_gpus() -> None:

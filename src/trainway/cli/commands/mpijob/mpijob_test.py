@@ -311,11 +311,11 @@ def test_logs_of_a_worker(api: ApiServer, mpijob: Invoke) -> None:
     assert api.asked[-1][1].endswith("/log?container=worker&tailLines=3")
     api.on("GET", PODS, listing())
     api.on("WATCH", PODS, b"")
-    late = mpijob("logs", "train", "--wait-timeout", "0.2s")
+    late = mpijob("logs", "train", "--wait-timeout", "2s")
     assert late.exit_code == 5
     assert late.stderr.splitlines() == [
         "waiting for the launcher: the job is running",
-        "error: the launcher has written nothing after 0.2 s",
+        "error: the launcher has written nothing after 2 s",
     ]
 
 
