@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Protocol
 
 from trainway.backends import capabilities
@@ -42,6 +43,8 @@ class Registry:
         self._settings = settings
         self._made: dict[tuple[str, tuple[str, ...]], Backend] = {}
         self._families: dict[str, Family] = {}
+        self._making = RLock()
+        """Held by the one thread that makes a backend, which may ask for others meanwhile."""
         self.files = FileStore(settings.home)
         """What was sent ahead of jobs, for all backends."""
 
@@ -60,16 +63,17 @@ class Registry:
         _, _, target = name.partition("/")
         family = self._family(name)
         files = tuple(kubeconfig) if Carried.KUBECONFIG in family.carries else ()
-        if (name, files) not in self._made:
-            settings = replace(
-                self._settings,
-                family=family.name,
-                target=target,
-                kubeconfig=files,
-                backends=self.get,
-            )
-            self._made[name, files] = self._load(family, name)(settings)
-        return self._made[name, files]
+        with self._making:
+            if (name, files) not in self._made:
+                settings = replace(
+                    self._settings,
+                    family=family.name,
+                    target=target,
+                    kubeconfig=files,
+                    backends=self.get,
+                )
+                self._made[name, files] = self._load(family, name)(settings)
+            return self._made[name, files]
 
     def of(self, name: str, handle: Handle) -> Backend:
         """The backend that a job was given to."""
@@ -106,13 +110,13 @@ class Registry:
     def api_requests(self) -> list[tuple[str, Mapping[tuple[str, str], int]]]:
         """What API servers have answered to all backends that talk to one."""
         asking = [
-            one for one in self._made.values() if isinstance(one, capabilities.AsksApiServers)
+            one for one in [*self._made.values()] if isinstance(one, capabilities.AsksApiServers)
         ]
         return [asked for backend in asking for asked in backend.api_requests()]
 
     async def close(self) -> None:
         """Let go of all connections."""
-        for backend in self._made.values():
+        for backend in [*self._made.values()]:
             await capabilities.close(backend)
 
     def _family(self, place: str) -> Family:
