@@ -245,9 +245,9 @@ class Engine:
         is_quiet = all(part.is_idle for part in (*parts, self.exporter, self.rental_office))
         return is_quiet and not is_active and not self.clusters.gangs()
 
-    def free(self, backend: Backend) -> Capacity:
-        """What no job of ours holds."""
-        return self._round.free(backend)
+    def free(self, backend: Backend, capacity: Capacity) -> Capacity:
+        """What no job of ours holds of what a backend has; asked by no other thread."""
+        return self._round.free(backend, capacity)
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
