@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Protocol
 from trainway.backends import capabilities
 from trainway.backends.base import Backend, BackendSettings, Handle
 from trainway.backends.file_store import FileStore
-from trainway.errors import NotFoundError
+from trainway.backends.missing import MissingBackend
+from trainway.errors import NotFoundError, TrainwayError
 from trainway.families.builtin import BUILTIN
 from trainway.families.clouds import CLOUDS
 from trainway.families.family import Carried, Family
@@ -72,12 +73,19 @@ class Registry:
                     kubeconfig=files,
                     backends=self.get,
                 )
-                self._made[name, files] = self._load(family, name)(settings)
+                self._made[name, files] = self._new(family, name, settings)
             return self._made[name, files]
 
     def of(self, name: str, handle: Handle) -> Backend:
         """The backend that a job was given to."""
         return self.get(name, handle.get("kubeconfig") or ())
+
+    def of_stored(self, name: str, handle: Handle) -> Backend:
+        """The same, for a job that is to be shown and deleted also where the backend is missing."""
+        try:
+            return self.of(name, handle)
+        except TrainwayError as error:
+            return MissingBackend(name, error)
 
     def put(self, backend: Backend) -> None:
         """Use a backend that is made already."""
@@ -125,6 +133,15 @@ class Registry:
             self._families[name] = family_of(name)
         return self._families[name]
 
+    def _new(self, family: Family, name: str, settings: BackendSettings) -> Backend:
+        made = self._load(family, name)
+        try:
+            return made(settings)
+        except TrainwayError:
+            raise
+        except Exception as error:  # whatever the other package raises
+            raise _unusable(name, error) from error
+
     def _load(self, family: Family, name: str) -> BackendClass:
         if not family.backend or (family.places is None and name != family.name):
             meant = closest(family.name, [*self.names(), *CLOUDS])
@@ -138,9 +155,13 @@ class Registry:
         module, _, attribute = family.backend.partition(":")
         try:
             loaded: BackendClass = getattr(import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
-            raise BackendError(
-                f"the backend {name!r} cannot be loaded: {error}",
-                hint="reinstall the package that brings it",
-            ) from error
+        except Exception as error:  # whatever the other package raises
+            raise _unusable(name, error) from error
         return loaded
+
+
+def _unusable(name: str, error: Exception) -> BackendError:
+    return BackendError(
+        f"the backend {name!r} cannot be loaded: {error}",
+        hint="reinstall the package that brings it",
+    )
