@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Protocol
 
 from trainway.backends import capabilities
 from trainway.backends.base import Backend, BackendSettings, Handle
 from trainway.backends.file_store import FileStore
-from trainway.errors import NotFoundError
+from trainway.backends.missing import MissingBackend
+from trainway.errors import NotFoundError, TrainwayError
 from trainway.families.builtin import BUILTIN
 from trainway.families.clouds import CLOUDS
 from trainway.families.family import Carried, Family
@@ -42,6 +44,8 @@ class Registry:
         self._settings = settings
         self._made: dict[tuple[str, tuple[str, ...]], Backend] = {}
         self._families: dict[str, Family] = {}
+        self._making = RLock()
+        """Held by the one thread that makes a backend, which may ask for others meanwhile."""
         self.files = FileStore(settings.home)
         """What was sent ahead of jobs, for all backends."""
 
@@ -60,20 +64,28 @@ class Registry:
         _, _, target = name.partition("/")
         family = self._family(name)
         files = tuple(kubeconfig) if Carried.KUBECONFIG in family.carries else ()
-        if (name, files) not in self._made:
-            settings = replace(
-                self._settings,
-                family=family.name,
-                target=target,
-                kubeconfig=files,
-                backends=self.get,
-            )
-            self._made[name, files] = self._load(family, name)(settings)
-        return self._made[name, files]
+        with self._making:
+            if (name, files) not in self._made:
+                settings = replace(
+                    self._settings,
+                    family=family.name,
+                    target=target,
+                    kubeconfig=files,
+                    backends=self.get,
+                )
+                self._made[name, files] = self._new(family, name, settings)
+            return self._made[name, files]
 
     def of(self, name: str, handle: Handle) -> Backend:
         """The backend that a job was given to."""
         return self.get(name, handle.get("kubeconfig") or ())
+
+    def of_stored(self, name: str, handle: Handle) -> Backend:
+        """The same, for a job that is to be shown and deleted also where the backend is missing."""
+        try:
+            return self.of(name, handle)
+        except TrainwayError as error:
+            return MissingBackend(name, error)
 
     def put(self, backend: Backend) -> None:
         """Use a backend that is made already."""
@@ -106,13 +118,13 @@ class Registry:
     def api_requests(self) -> list[tuple[str, Mapping[tuple[str, str], int]]]:
         """What API servers have answered to all backends that talk to one."""
         asking = [
-            one for one in self._made.values() if isinstance(one, capabilities.AsksApiServers)
+            one for one in [*self._made.values()] if isinstance(one, capabilities.AsksApiServers)
         ]
         return [asked for backend in asking for asked in backend.api_requests()]
 
     async def close(self) -> None:
         """Let go of all connections."""
-        for backend in self._made.values():
+        for backend in [*self._made.values()]:
             await capabilities.close(backend)
 
     def _family(self, place: str) -> Family:
@@ -120,6 +132,15 @@ class Registry:
         if name not in self._families:
             self._families[name] = family_of(name)
         return self._families[name]
+
+    def _new(self, family: Family, name: str, settings: BackendSettings) -> Backend:
+        made = self._load(family, name)
+        try:
+            return made(settings)
+        except TrainwayError:
+            raise
+        except Exception as error:  # whatever the other package raises
+            raise _unusable(name, error) from error
 
     def _load(self, family: Family, name: str) -> BackendClass:
         if not family.backend or (family.places is None and name != family.name):
@@ -134,9 +155,13 @@ class Registry:
         module, _, attribute = family.backend.partition(":")
         try:
             loaded: BackendClass = getattr(import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
-            raise BackendError(
-                f"the backend {name!r} cannot be loaded: {error}",
-                hint="reinstall the package that brings it",
-            ) from error
+        except Exception as error:  # whatever the other package raises
+            raise _unusable(name, error) from error
         return loaded
+
+
+def _unusable(name: str, error: Exception) -> BackendError:
+    return BackendError(
+        f"the backend {name!r} cannot be loaded: {error}",
+        hint="reinstall the package that brings it",
+    )

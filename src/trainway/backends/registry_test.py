@@ -1,3 +1,5 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -5,6 +7,7 @@ import pytest
 
 from trainway.backends.base import BackendSettings
 from trainway.backends.registry import Registry
+from trainway.backends.testing import FakeBackend
 from trainway.errors import NotFoundError
 from trainway.families.table import ROWS, BackendError
 
@@ -17,6 +20,49 @@ def registry(tmp_path: Path) -> Registry:
 def test_a_backend_is_made_once(registry: Registry) -> None:
     assert registry.get("local").name == "local"
     assert registry.get("local") is registry.get("local")
+
+
+class _Asked:
+    """A lock that knows when two threads have asked."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._threads: set[int] = set()
+        self.by_two = threading.Event()
+
+    def note(self) -> None:
+        self._threads.add(threading.get_ident())
+        if len(self._threads) == 2:
+            self.by_two.set()
+
+    def __enter__(self) -> None:
+        self.note()
+        self._lock.acquire()
+
+    def __exit__(self, *_error: object) -> None:
+        self._lock.release()
+
+
+def test_threads_that_ask_at_once_get_one_backend(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, made = _Asked(), []
+
+    class _Slow(FakeBackend):
+        """One that is being made until the other thread asks for it too."""
+
+        def __init__(self, settings: BackendSettings) -> None:
+            super().__init__()
+            made.append(settings.family)
+            asked.note()
+            asked.by_two.wait()
+
+    monkeypatch.setattr(registry, "_load", lambda _family, _name: _Slow)
+    monkeypatch.setattr(registry, "_making", asked)
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(registry.get, ["local", "local"])
+    assert one is other
+    assert made == ["local"]
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones(registry: Registry) -> None:

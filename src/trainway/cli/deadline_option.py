@@ -67,7 +67,6 @@ def deadline_time(text: str, now: datetime) -> str:
     except (UsageError, OverflowError):
         pass
     try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+    except (ValueError, OverflowError):
         raise UsageError(f"not a deadline: {text!r}", hint=_HINT) from None
-    return at.astimezone(UTC).isoformat()

@@ -33,6 +33,7 @@ CASES = [
     Case({"deadline": "8h", "work": "5h"}, "any", "of which the last one is sure"),
     Case({"deadline": "soon", "work": "5h"}, "a,b", "not a deadline: 'soon'"),
     Case({"deadline": "99999999999d", "work": "5h"}, "a,b", "not a deadline"),
+    Case({"deadline": "9999-12-31T23:00-12:00", "work": "5h"}, "a,b", "not a deadline: '9999"),
     Case({"deadline": "8h", "work": "much"}, "a,b", "not a duration: 'much'"),
 ]
 

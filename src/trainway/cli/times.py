@@ -31,6 +31,8 @@ def parse_since(text: str, now: datetime) -> str:
     except ValueError:
         try:
             when = now - timedelta(seconds=parse_duration(text))
+        except OverflowError:
+            raise UsageError(f"this time is too long ago: {text!r}") from None
         except UsageError:
             raise UsageError(
                 f"{text!r} is neither a duration nor a time",
@@ -38,7 +40,10 @@ def parse_since(text: str, now: datetime) -> str:
             ) from None
     else:
         when = when if when.tzinfo else when.astimezone()
-    return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    try:
+        return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    except OverflowError:
+        raise UsageError(f"this time is not within the calendar: {text!r}") from None
 
 
 def short(seconds: float) -> str:

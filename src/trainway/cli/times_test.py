@@ -42,6 +42,12 @@ def test_what_is_no_time_is_refused_with_both_ways_to_write_one() -> None:
     assert caught.value.hint == "write 30m, 2d, 2026-11-15 or 2026-11-15T05:10"
 
 
+@pytest.mark.parametrize("text", ["9999999d", "9999-12-31T23:00:00-12:00"])
+def test_a_time_that_no_calendar_has_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="this time is"):
+        parse_since(text, NOW)
+
+
 def test_a_time_without_zone_is_that_of_this_machine() -> None:
     local = datetime(2026, 11, 15, 5, 10).astimezone()
     assert datetime.fromisoformat(parse_since("2026-11-15T05:10:00", NOW)) == local

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from trainway.engine.record import JobRecord
+from trainway.engine.times import left_s
 from trainway.jobset.status import find_condition, moment
 
 
@@ -36,9 +37,8 @@ class Deadline:
         begin = begin_of(record, conditions)
         if limit is None or self._timer is not None or begin is None:
             return
-        left = begin + timedelta(seconds=limit) - self._clock()
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(max(left.total_seconds(), 0), self._miss)
+        self._timer = loop.call_later(left_s(begin, limit, self._clock()), self._miss)
 
     def clear(self) -> None:
         """Stop counting: the time begins anew when the job is resumed."""

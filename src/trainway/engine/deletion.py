@@ -8,6 +8,7 @@ from trainway.backends.base import Absence
 from trainway.backends.capabilities import Remote
 from trainway.backends.registry import Registry
 from trainway.engine import wishing
+from trainway.engine.adoption import is_left
 from trainway.engine.live import LiveJob
 from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.reading import Reading
@@ -36,7 +37,7 @@ class Deletion:
     async def delete(self, ref: str, *, force: bool) -> Json:
         """End a job if it runs, wait until all of it is gone, and forget it."""
         record, objects = await self.reading.whole(ref)
-        backend = self.registry.of(record.backend, record.handle_data)
+        backend = self.registry.of_stored(record.backend, record.handle_data)
         if isinstance(backend, Remote):
             absence = await backend.absence(record.handle_data)
             if absence is not None and not force:
@@ -44,6 +45,11 @@ class Deletion:
             if absence is not None:
                 return await self._abandon(record, objects, backend, absence)
         live = self.live.get(record.id)
+        if live is None and is_left(record):
+            remains = f"what there is of it at {record.backend} stays there"
+            if not force:
+                raise UnavailableError(record.message, hint=FORCE_HINT)
+            return await self._abandon(record, objects, None, Absence(record.message, remains))
         if live is not None:
             await live.alter(lambda: wishing.deleting(live))
             await live.over.wait()
@@ -55,7 +61,7 @@ class Deletion:
         return self.reading.shown(record, objects)
 
     async def _abandon(
-        self, record: JobRecord, objects: list[Json], backend: Remote, absence: Absence
+        self, record: JobRecord, objects: list[Json], backend: Remote | None, absence: Absence
     ) -> Json:
         """Forget a job that cannot be reached."""
         live = self.live.get(record.id)
@@ -66,5 +72,6 @@ class Deletion:
             log.warning("job %s is forgotten: %s; %s", record.id, absence.problem, absence.remains)
         view = self.reading.shown(record, objects)
         view["status"] |= {"reason": ABANDONED, "message": absence.remains}
-        await backend.forget(record.handle_data)
+        if backend is not None:
+            await backend.forget(record.handle_data)
         return view

@@ -17,6 +17,7 @@ from trainway.backends.base import Backend, Capacity, Request
 from trainway.backends.registry import Registry
 from trainway.engine import wishing
 from trainway.engine.admission import Admission
+from trainway.engine.adoption import Adoption
 from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.cancellation import cancel_all
 from trainway.engine.cluster.clusters import Clusters
@@ -183,12 +184,9 @@ class Engine:
         await self.queues.start()
         await self.storage.start()
         self._holds.add_all(await self._ledger.call(self._store.runs.limited))
+        adoption = Adoption(self._ledger, self._live, self._add, self.moves.look, self._event)
         for record in await self._ledger.call(self._store.unfinished):
-            live = self._add(record)
-            await capabilities.adopt(live.backend, record.handle_data)
-            if live.has_begun:
-                live.carry()
-            self.moves.look(live)
+            await adoption.take_up(record)
         await self._adopt_strays()
         self._ids.follow(await self._ledger.call(self._store.newest_id))
         await self.rental_office.start()
@@ -245,9 +243,9 @@ class Engine:
         is_quiet = all(part.is_idle for part in (*parts, self.exporter, self.rental_office))
         return is_quiet and not is_active and not self.clusters.gangs()
 
-    def free(self, backend: Backend) -> Capacity:
-        """What no job of ours holds."""
-        return self._round.free(backend)
+    def free(self, backend: Backend, capacity: Capacity) -> Capacity:
+        """What no job of ours holds of what a backend has; asked by no other thread."""
+        return self._round.free(backend, capacity)
 
     async def submit(self, submission: Submission) -> tuple[Json, list[str]]:
         """Take in a job, once for each key; the job, and what its owner should know."""
@@ -346,7 +344,7 @@ class Engine:
         return live, objects
 
     def _add(self, record: JobRecord) -> LiveJob:
-        backend = self.registry.of(record.backend, record.handle_data)
+        backend = self.registry.of_stored(record.backend, record.handle_data)
         live = self.moves.job(record, backend, self._around)
         self._live.add(live)
         return live

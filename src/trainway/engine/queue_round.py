@@ -183,9 +183,9 @@ class QueueRound:
             async with live.pen:
                 await live.refresh()
 
-    def free(self, backend: Backend) -> Capacity:
-        """What no job of ours holds."""
-        return unheld(capabilities.capacity(backend), self._holdings(backend))
+    def free(self, backend: Backend, capacity: Capacity) -> Capacity:
+        """What no job of ours holds of what a backend has."""
+        return unheld(capacity, self._holdings(backend))
 
     def _decided(self) -> "_Outcome":
         """What is to become of jobs that wait, who has to make room for whom, and who grows."""

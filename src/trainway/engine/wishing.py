@@ -1,6 +1,7 @@
 """What the wishes of its owner make of a job, by the phase that it is in. Pure."""
 
 from trainway.backends import capabilities
+from trainway.engine.adoption import is_left
 from trainway.engine.live import LiveJob
 from trainway.engine.observed_columns import wished_end
 from trainway.engine.phases import WAITING, Phase
@@ -12,7 +13,9 @@ from trainway.errors import ConflictError
 
 
 def is_over(record: JobRecord, verb: str) -> ConflictError:
-    """Why nothing can be done with a job any more."""
+    """Why nothing can be done with a job that nobody looks after any more."""
+    if is_left(record):
+        return ConflictError(f"{record.name} cannot be {verb}: {record.message}")
     phase = record.phase.lower()
     return ConflictError(f"{record.name} has already ended ({phase}) and cannot be {verb}")
 

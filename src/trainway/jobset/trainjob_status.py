@@ -23,6 +23,8 @@ from trainway.json_types import Json
 
 _COUNTS = ("ready", "succeeded", "failed", "active", "suspended")
 _SHORTEST_WAIT = timedelta(seconds=1)
+_LONGEST_S = 100 * 365 * 86_400
+"""The API allows a deadline that is later than any date."""
 PRUNED_REASON = "Pruned"
 _DEADLINE_REASON = "DeadlineExceeded"
 
@@ -130,7 +132,7 @@ def _time_left(job: TrainJobFacts, conditions: list[Json], now: datetime) -> tim
     suspended = find_condition(conditions, "Suspended")
     if suspended is not None and suspended["status"] == "False":
         begin = moment(suspended["lastTransitionTime"])
-    return begin + timedelta(seconds=job.active_deadline_seconds) - now
+    return timedelta(seconds=min(job.active_deadline_seconds, _LONGEST_S)) - (now - begin)
 
 
 def _was_ended(conditions: list[Json]) -> bool:

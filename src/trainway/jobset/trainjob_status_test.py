@@ -207,6 +207,15 @@ def test_it_is_time_to_look_again_at_the_deadline(seconds: float, wait: float | 
     assert outcome.delete_jobset == (wait is None)
 
 
+@pytest.mark.parametrize("seconds", [10**12, 2**63 - 1])
+def test_a_deadline_may_be_later_than_any_date(seconds: int) -> None:
+    job = TrainJobFacts(BEGIN, active_deadline_seconds=seconds)
+    outcome = trainjob_status(job, {}, RUNNING, at(9))
+    assert outcome.look_again_after is not None
+    assert outcome.look_again_after > timedelta(days=365)
+    assert not outcome.delete_jobset
+
+
 @pytest.mark.parametrize(
     ("job", "jobset"),
     [

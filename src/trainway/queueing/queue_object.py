@@ -6,6 +6,7 @@ Whether a queue is open is not part of it: `apply` must not open a queue that so
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainway.api.timeout import LONGEST
 from trainway.jobset.quantity import Family, InvalidQuantityError, Quantity
 from trainway.json_types import Json
 from trainway.queueing.amounts import CPU, MEMORY, Amounts
@@ -45,7 +46,7 @@ _SPEC: Final = Record(
         "preemption": Word(tuple(Preemption)),
         "reclaims": FLAG,
         "eviction": Word(tuple(Eviction)),
-        "gracePeriodSeconds": COUNT,
+        "gracePeriodSeconds": Number(whole=True, least=0, most=LONGEST),
     }
 )
 _SHAPE: Final = Record(

@@ -86,6 +86,8 @@ WRONG = [
           ["spec.borrowing[gpu:H100]: Invalid value: 1: has no quota to go beyond"]),
     Wrong("a word that is none", queue(preemption="Sometimes"),
           ['spec.preemption: Unsupported value: "Sometimes"']),
+    Wrong("a grace period without end", queue(gracePeriodSeconds=2**63),
+          ["spec.gracePeriodSeconds: Invalid value: 9223372036854775808: must be less than or"]),
     Wrong("weightless", queue(weight=0), ["spec.weight: Invalid value: 0: must be greater than 0"]),
 ]  # fmt: skip
 

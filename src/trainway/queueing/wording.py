@@ -5,7 +5,7 @@ sentences; the queue of a machine has words of its own (`engine/queues/machine_w
 """
 
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from trainway.agent.controllers.gang_queue import QUEUED, Verdict, wait
 from trainway.queueing.reservation import Reservation
@@ -60,12 +60,13 @@ class Sentences:
         return verdict
 
 
+_LAST: Final = datetime.max.replace(tzinfo=UTC).timestamp() - 1
 _UNKNOWN = "When that becomes free is not known, since something that runs has no time limit."
 
 
 def expected(reservation: Reservation) -> str:
-    """When the first of a place starts; empty: nobody knows."""
-    if reservation.at is None:
+    """When the first of a place starts; empty: nobody knows, or it is later than any date."""
+    if reservation.at is None or reservation.at > _LAST:
         return ""
     time = datetime.fromtimestamp(reservation.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     end = f", when {reservation.last} has ended" if reservation.last else ""

@@ -138,9 +138,9 @@ class Number:
 
     def takes(self, value: Any) -> bool:
         """An int, or a float; 2.0 counts as whole."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-            return False
-        return not self.whole or isinstance(value, int) or value.is_integer()
+        if isinstance(value, float):
+            return not math.isnan(value) and (not self.whole or value.is_integer())
+        return isinstance(value, int) and not isinstance(value, bool)
 
     def errors(self, value: float, path: Path) -> Iterator[FieldError]:
         """It is out of its limits."""

@@ -28,6 +28,7 @@ _BROKEN: Final = (OSError, BrokenAnswerError)
 _WHERE: Final = "check the address; trainway server start --listen HOST:PORT starts a server there"
 _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 1.0
+_LONGEST_WAIT_S: Final = 365 * 86_400.0
 _ATTEMPTS: Final = 3
 """How often a request is sent, since a server that ends or is killed loses what it was asked. Only
 reading may be repeated, and what has a key by which the server knows it again."""
@@ -55,8 +56,10 @@ class StreamControl:
         return self._stopped or (self._deadline is not None and time.monotonic() >= self._deadline)
 
     def time_left(self) -> float | None:
-        """Seconds until the deadline; None: no end."""
-        return None if self._deadline is None else max(0.001, self._deadline - time.monotonic())
+        """Seconds until the deadline, as far as a socket can wait; None: no end."""
+        if self._deadline is None:
+            return None
+        return min(max(0.001, self._deadline - time.monotonic()), _LONGEST_WAIT_S)
 
     def reader(self, exchange: Exchange) -> Callable[[int], bytes]:
         """Reads some bytes of the answer, and none once the stream is over."""

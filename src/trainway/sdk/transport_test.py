@@ -1,4 +1,5 @@
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +22,11 @@ def fake(tmp_path: Path) -> Iterator[FakeServer]:
 
 def rest(fake: FakeServer, token: str = "") -> Rest:
     return Rest(Transport(Address(str(fake.socket), token=token), sleep=lambda _: None))
+
+
+def test_a_stream_may_be_followed_until_any_time() -> None:
+    with socket.socket() as waiting:
+        waiting.settimeout(StreamControl(time.monotonic() + 1e12).time_left())
 
 
 def test_a_request_gives_the_answer_and_shows_the_token(fake: FakeServer) -> None:

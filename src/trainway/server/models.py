@@ -112,7 +112,10 @@ class SubmitOptions(BaseModel):
         "it begins at `backend`",
     )
     max_wait: float | None = Field(
-        None, ge=0, description="after how many seconds of waiting; null: only if it is refused"
+        None,
+        ge=0,
+        lt=INT32,
+        description="after how many seconds of waiting; null: only if it is refused",
     )
     recovery_strategy: Strategy | None = Field(
         None,
@@ -129,7 +132,7 @@ class SubmitOptions(BaseModel):
         "", max_length=253, description="with `deadline`: the place that is sure; others are cheap"
     )
     work: float | None = Field(
-        None, gt=0, description="with `deadline`: how many seconds it computes in all"
+        None, gt=0, lt=INT32, description="with `deadline`: how many seconds it computes in all"
     )
     use_spot: bool = Field(
         False, description="on a cloud: whether to rent spot machines, which it may take back"

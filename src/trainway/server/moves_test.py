@@ -115,6 +115,17 @@ def test_the_trials_of_a_search_have_no_candidates(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+def test_a_time_without_a_date_at_its_end_is_refused(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        for name in ("max_wait", "work"):
+            for seconds in (1e12, 1e300):
+                body = {"objects": [jobset("demo")], "options": {name: seconds}}
+                status, answer = await _ask(site, "/jobs", body)
+                assert (status, answer["error"]["field"]) == (422, f"options.{name}")
+
+    play(tmp_path, scene)
+
+
 def test_a_strategy_is_one_of_three(tmp_path: Path) -> None:
     async def scene(site: Site) -> None:
         other = {"backend": THERE, "objects": [jobset("demo")]}

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
             """Call back in the next turn."""
 
 
+LONGEST_WAIT = 24 * 3600.0
+"""Longer ones the selector refuses, at about 24 days; then the loop just turns once more."""
+
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
@@ -153,7 +156,7 @@ class EventLoop:
             heapq.heappop(self._timers)
         if not self._timers:
             return None
-        return max(0.0, self._timers[0].when - time.monotonic())
+        return min(max(0.0, self._timers[0].when - time.monotonic()), LONGEST_WAIT)
 
     def _on_signals(self) -> None:
         try:

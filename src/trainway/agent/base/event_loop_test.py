@@ -14,6 +14,19 @@ def test_timers_come_in_order_and_can_be_cancelled() -> None:
     assert calls == ["soon", "late"]
 
 
+def test_a_timer_may_be_for_any_later_time() -> None:
+    loop, calls = EventLoop(), list[str]()
+    read, write = os.pipe()
+    for delay in (float(2**63 - 1), 1e12, 30 * 86_400.0):
+        loop.call_later(delay, lambda: calls.append("late"))
+        os.write(write, b"data")
+        loop.watch(read, on_readable=lambda: calls.append(os.read(read, 10).decode()))
+        loop.turn()
+    assert calls == ["data"] * 3
+    for fd in (read, write):
+        os.close(fd)
+
+
 def test_files_and_signals_wake_the_loop() -> None:
     loop, calls = EventLoop(), list[str]()
     read, write = os.pipe()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from trainway.api.timeout import LONGEST
 from trainway.json_types import Json
 from trainway.schema.field import FieldError, Path, invalid, required
 from trainway.schema.shape import COUNT, POSITIVE, Number, Record
@@ -14,8 +15,8 @@ SHAPE: Final = Record(
         "min_workers": COUNT,
         "max_workers": COUNT,
         "queue_length_threshold": POSITIVE,
-        "upscale_delay_seconds": Number(least=0),
-        "downscale_delay_seconds": Number(least=0),
+        "upscale_delay_seconds": Number(least=0, most=LONGEST),
+        "downscale_delay_seconds": Number(least=0, most=LONGEST),
     }
 )
 

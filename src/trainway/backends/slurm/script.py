@@ -26,6 +26,7 @@ ANNEX_OUTPUT: Final = OUTPUT
 """The same for a node that an elastic job gets later; its driver calls sbatch."""
 _BARE: Final = re.compile(r"[A-Za-z0-9_.,:=@%+/\[\]^~-]*")
 _DAY_MIN: Final = 24 * 60
+_LONGEST_MIN: Final = (2**31 - 1) // 60
 _LONGEST_LINE: Final = 100
 _SENT_FILES: Final = """\
 export TRAINWAY_JOB_DIR={scratch}/trainway-$SLURM_JOB_ID.${{SLURM_RESTART_COUNT:-0}}
@@ -127,9 +128,10 @@ def batch_line(word: str) -> str:
 def time_limit(seconds: int, grace: int) -> str:
     """When Slurm is to end a job that nobody else has ended, in whole minutes.
 
-    Its warning may come a minute early, and must not come before the deadline.
+    Its warning may come a minute early, and must not come before the deadline. Slurm counts seconds
+    in 32 bits, so a later end is in 68 years.
     """
-    minutes = -(-(seconds + grace) // 60) + 1
+    minutes = min(-(-(seconds + grace) // 60) + 1, _LONGEST_MIN)
     days, rest = divmod(minutes, _DAY_MIN)
     clock = f"{rest // 60:02}:{rest % 60:02}:00"
     return f"{days}-{clock}" if days else clock

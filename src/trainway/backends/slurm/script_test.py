@@ -52,6 +52,8 @@ def test_options_are_quoted_as_sbatch_reads_them(word: str, line: str) -> None:
         (3600, 30, "01:02:00"),
         (86_400, 0, "1-00:01:00"),
         (10 * 86_400 + 3600, 30, "10-01:02:00"),
+        (10**12, 30, "24855-03:14:00"),
+        (2**63 - 1, 30, "24855-03:14:00"),
     ],
 )
 def test_slurm_gives_up_later_than_we_do(seconds: int, grace: int, wanted: str) -> None:

@@ -5,7 +5,8 @@ def test_a_cluster_that_idles_holds_nothing_of_this_machine() -> None:
     async def scene(world: ClusterWorld) -> None:
         await world.launch(cpus=4, accelerators="A100:1")
         await world.until_phase("UP")
-        assert world.engine.free(world.backend) == world.backend.capacity()
+        capacity = world.backend.capacity()
+        assert world.engine.free(world.backend, capacity) == capacity
         gpu = await world.submit("gpu", requests={"nvidia.com/gpu": "1"})
         job = await world.begun(gpu)
         assert job.workload.devices == {"node-0-0": {"gpus": ["1"]}}, "the cluster's goes last"

@@ -8,13 +8,14 @@ tried once, in order, and the last one keeps the job. Pure.
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from trainway.engine.live import LiveJob
 from trainway.engine.moving.move import Candidate, Move, Step, move_of
 from trainway.engine.phases import Phase
 from trainway.engine.record import JobRecord
 from trainway.engine.stored_job import Change
+from trainway.engine.times import left_s
 from trainway.engine.wishes import ENDING
 from trainway.jobset.status import moment
 from trainway.json_types import Json
@@ -37,8 +38,7 @@ class Candidates:
         """How many seconds it may still wait; None: there is no limit."""
         if self.max_wait_s is None or not self.rest or self.prefer:
             return None
-        until = moment(self.since) + timedelta(seconds=self.max_wait_s)
-        return max((until - now).total_seconds(), 0.0)
+        return left_s(moment(self.since), self.max_wait_s, now)
 
     def text(self) -> str:
         """The candidates as the store has them."""

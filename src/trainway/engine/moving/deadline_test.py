@@ -169,6 +169,8 @@ WRONG = [
     Wrong("needs one job and several places", {"work": 60, "candidates": ()}),
     Wrong("is not a time: soon", {"work": 60, "deadline": "soon"}),
     Wrong("the deadline is over", {"work": 60}, -1),
+    Wrong("more than 68 years away", {"work": 60, "deadline": "9999-12-31T23:00:00-12:00"}),
+    Wrong("the deadline is over", {"work": 60, "deadline": "0001-01-01T00:00:00+12:00"}),
     Wrong("cannot be kept: 28800 seconds of work and 120 for a start", {"work": 28800}),
     Wrong("is recovered", {"work": 60, "recovery_strategy": "none"}),
     Wrong("the sure place, ssh/other, does not take the job", {"work": 60, "sure": "ssh/other"}),

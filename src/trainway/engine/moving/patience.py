@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from trainway.engine.moving.candidates import (
@@ -18,6 +18,7 @@ from trainway.engine.phases import Phase
 from trainway.engine.recovery.promise import PACE_S
 from trainway.engine.recovery.strategy import next_look
 from trainway.engine.stored_job import Change
+from trainway.engine.times import left_s
 from trainway.jobset.status import moment
 
 _LEAST_WAIT_S: Final = 1.0
@@ -72,8 +73,8 @@ def _left_after_loss_s(live: RecoveredJob) -> float | None:
     look = next_look(found.situation(found.here(live.record), now))
     if not look:
         return None
-    until = moment(found.since) + timedelta(seconds=max(found.wait_s, _LEAST_WAIT_S))
-    return max((until - now).total_seconds(), _until(look, now))
+    patience = left_s(moment(found.since), max(found.wait_s, _LEAST_WAIT_S), now)
+    return max(patience, _until(look, now))
 
 
 def _left_of_pace_s(live: RecoveredJob) -> float | None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from trainway.api.timeout import LONGEST
 from trainway.engine.moving.failover import USUAL_WAIT_S, Failover
 from trainway.engine.moving.move import Candidate
 from trainway.engine.recovery.promise import RENTED_START_S, Promise
@@ -76,14 +77,18 @@ def _promise(submission: Submission, now: datetime) -> Promise | None:
             field=field,
             hint="write --on slurm/cheap,local; trainway plan says why a place does not take it",
         )
+    left = (at - now).total_seconds()
+    if left <= 0:
+        raise UsageError("the deadline is over", field=field, hint=_HINT)
+    if left > LONGEST:
+        raise UsageError(
+            "the deadline is more than 68 years away", field=field, hint="give an earlier one"
+        )
     promise = Promise(time_text(at), submission.work, time_text(now), stage=submission.stage)
     if is_for_workers(submission.backend) and is_for_workers(submission.sure):
         promise = replace(promise, start_s=RENTED_START_S, rents=True)
     elif family_of(submission.sure).rents:
         promise = replace(promise, start_s=RENTED_START_S)
-    left = (at - now).total_seconds()
-    if left <= 0:
-        raise UsageError("the deadline is over", field=field, hint=_HINT)
     if not promise.terms.is_possible:
         raise UsageError(
             f"the deadline cannot be kept: {submission.work:g} seconds of work and "

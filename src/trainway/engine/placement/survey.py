@@ -41,8 +41,8 @@ class Asked(Protocol):
         """What would be sent for a submission; raises why it cannot be."""
         ...
 
-    def free(self, backend: Backend) -> Capacity:
-        """What no job of ours holds."""
+    def free(self, backend: Backend, capacity: Capacity) -> Capacity:
+        """What no job of ours holds of what a backend has; asked by no other thread."""
         ...
 
     async def rentable(self, submission: Submission) -> tuple[float, str]:
@@ -104,7 +104,8 @@ async def _room(
     if submission.oversubscribe:
         return Fit.NOW, "it starts whether there is room or not"
     if not backend.schedules:
-        return await asyncio.to_thread(_on_machine, engine, backend, prepared)
+        capacity = await asyncio.to_thread(capabilities.capacity, backend)
+        return _on_machine(prepared, capacity, engine.free(backend, capacity))
     if not isinstance(backend, HasNodes):
         return Fit.UNKNOWN, "it does not tell how much room it has"
     try:
@@ -123,12 +124,12 @@ def _apart(backend: Backend, prepared: Prepared) -> dict[str, str]:
     return node_sharing.apart(source or prepared.jobset, prepared.jobset, objects)
 
 
-def _on_machine(engine: Asked, backend: Backend, prepared: Prepared) -> tuple[Fit, str]:
+def _on_machine(prepared: Prepared, capacity: Capacity, free: Capacity) -> tuple[Fit, str]:
     """Whether it fits on a machine whose queue is ours, where all of a gang runs together."""
-    never = never_fits(prepared.demand, capabilities.capacity(backend))
+    never = never_fits(prepared.demand, capacity)
     if never:
         return Fit.NEVER, f"it needs {never}"
-    short = never_fits(prepared.demand, engine.free(backend))
+    short = never_fits(prepared.demand, free)
     if short:
         return Fit.LATER, f"it needs {short} free now"
     return Fit.NOW, "all of it fits now"

@@ -1,4 +1,4 @@
-"""Which jobs of runs do not start yet, and which never will: limits of runs, and pipelines.
+"""Which jobs do not start yet, and which never will: limits of runs, pipelines, missing backends.
 
 What is decided follows from the records of the jobs as they are stored, so the next server decides
 the same. Of jobs that are over the store is asked, whenever one of a pipeline has ended or is gone.
@@ -7,6 +7,7 @@ the same. Of jobs that are over the store is asked, whenever one of a pipeline h
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from trainway.backends.missing import MissingBackend
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
 from trainway.engine.live_jobs import LiveJobs
@@ -21,6 +22,8 @@ from trainway.engine.stored_job import Change
 from trainway.engine.wishes import CANCEL
 from trainway.jobset.labels import TASK
 
+_UNAVAILABLE: Final = "Unavailable"
+"""The reason of a job whose place cannot be reached, as one says that has begun."""
 DEPENDENCY: Final = "DependencyFailed"
 """The reason of a task that was cancelled since one that it depends on did not succeed."""
 
@@ -79,8 +82,12 @@ class RunHolds:
         rest = [job for job in waiting if job.id not in held and job.id not in ended]
         held |= self._limits.held(rest, live)
         held |= {job.id: self._place(job) for job in rest if job.id not in held and _is_due(job)}
+        placeless = _placeless(rest)
+        held |= placeless
         records = {id_: live[id_].record for id_ in held}
-        changes += [(live[id_], change) for id_, change in told_to_wait(records, held, {})]
+        reasons = dict.fromkeys(placeless, _UNAVAILABLE)
+        told_now = told_to_wait(records, held, {}, reasons)
+        changes += [(live[id_], change) for id_, change in told_now]
         return {*held, *ended}, changes
 
     def _ordered(
@@ -100,6 +107,15 @@ class RunHolds:
             held |= {idle[task].id: told(others) for task, others in decision.waits.items()}
             ends += [(idle[task], _ending(idle[task], why)) for task, why in decision.ends.items()]
         return held, ends
+
+
+def _placeless(waiting: Iterable[LiveJob]) -> dict[str, str]:
+    """The jobs whose backend is missing, which nobody can start, and what they are told."""
+    return {
+        live.id: live.backend.error.sentence
+        for live in waiting
+        if isinstance(live.backend, MissingBackend)
+    }
 
 
 def _is_due(live: LiveJob) -> bool:

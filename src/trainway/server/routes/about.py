@@ -1,11 +1,14 @@
 """The server itself: health, runtimes, backends, and stopping it."""
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
 
 from starlette.responses import Response
 
 from trainway.backends import capabilities
-from trainway.backends.base import Backend, Capacity, free_of
+from trainway.backends.base import Backend, Capacity, Check, Feature, free_of
 from trainway.backends.capabilities import Probing
 from trainway.backends.pools import Limit, Pool
 from trainway.errors import ConflictError, NotFoundError, TrainwayError
@@ -118,26 +121,44 @@ async def _backend(service: Service, name: str, kubeconfig: list[str], *, deep: 
         await capabilities.survey(backend)
         if deep and isinstance(backend, Probing):
             await backend.probe()
-        return await asyncio.to_thread(_found, service, backend)
+        found = await asyncio.to_thread(_Found.at, backend)
+        return _backend_view(service, backend, found)
     except TrainwayError as error:
         check = {"name": "load", "ok": False, "detail": error.message, "fix": error.hint or ""}
         return {"name": name, "checks": [check], "capabilities": {}, "capacity": None}
 
 
-def _found(service: Service, backend: Backend) -> Json:
-    capacity = capabilities.capacity(backend)
-    free = free_of(capacity) if backend.schedules else service.engine.free(backend)
+@dataclass(frozen=True)
+class _Found:
+    """What a backend says of itself; to find that out, files are read and programs are run."""
+
+    capacity: Capacity
+    checks: list[Check]
+    features: Mapping[Feature, str] | None
+    """None: so much is wrong with it that it cannot say."""
+
+    @classmethod
+    def at(cls, backend: Backend) -> Self:
+        """Ask it. Takes its time: call it in a thread."""
+        capacity, checks = capabilities.capacity(backend), capabilities.check(backend)
+        is_well = not backend.schedules or all(check.ok for check in checks)
+        can_say = is_well or bool(capacity.pools)
+        return cls(capacity, checks, capabilities.features(backend) if can_say else None)
+
+
+def _backend_view(service: Service, backend: Backend, found: _Found) -> Json:
     checks = [
         {"name": check.name, "ok": check.ok, "detail": check.detail, "fix": check.fix}
-        for check in capabilities.check(backend)
+        for check in found.checks
     ]
-    is_well = all(check["ok"] for check in checks)
-    if backend.schedules and not is_well and not capacity.pools:
+    if found.features is None:
         return {"name": backend.name, "checks": checks, "capabilities": {}, "capacity": None}
+    capacity = found.capacity
+    free = free_of(capacity) if backend.schedules else service.engine.free(backend, capacity)
     return {
         "name": backend.name,
         "checks": checks,
-        "capabilities": {str(key): why for key, why in capabilities.features(backend).items()},
+        "capabilities": {str(key): why for key, why in found.features.items()},
         "capacity": {
             "total": _capacity(capacity),
             "free": _capacity(free),

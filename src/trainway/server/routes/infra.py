@@ -9,6 +9,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from trainway.backends import capabilities
 from trainway.backends.base import Backend, Capacity
 from trainway.backends.nodes import DrainsNodes, Gpu, HasNodes, Node
 from trainway.engine.jobs import Engine
@@ -139,7 +140,8 @@ async def _held(engine: Engine, backend: Backend, nodes: list[Node]) -> list[Nod
     """Nodes of a backend whose queue is ours, with what our jobs leave of them."""
     if backend.schedules or len(nodes) != 1:
         return nodes
-    return [less_held(nodes[0], await asyncio.to_thread(engine.free, backend))]
+    capacity = await asyncio.to_thread(capabilities.capacity, backend)
+    return [less_held(nodes[0], engine.free(backend, capacity))]
 
 
 def less_held(node: Node, free: Capacity) -> Node:

@@ -1,0 +1,118 @@
+"""A server that cannot take up one of the jobs that are stored, and takes up the others."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainway.backends.base import Handle
+from trainway.backends.testing import FakeBackend
+from trainway.engine.adoption import NOT_TAKEN_UP
+from trainway.engine.database import open_database
+from trainway.engine.store import Store
+from trainway.engine.testing import Scene, World, act
+from trainway.errors import ConflictError, UnavailableError
+
+
+class _Moon(FakeBackend):
+    """A backend that another package brings, until it is gone."""
+
+    name = "moon/base"
+    schedules = True
+
+
+class _Forgetful(FakeBackend):
+    """One that cannot find one of its jobs again."""
+
+    lost = ""
+
+    async def adopt(self, handle: Handle) -> None:
+        if handle["id"] == self.lost:
+            raise KeyError("directory")
+        await super().adopt(handle)
+
+
+def _in_turn(tmp_path: Path, first: World, *scenes: Scene) -> None:
+    """Let each scene happen with a server of its own, on one database; the first has one more."""
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+
+    async def run() -> None:
+        backend = first.backend
+        for number, scene in enumerate(scenes):
+            world = World(backend, Store(open_database(url)))
+            if not number:
+                world.engine.registry.put(_Moon())
+            await act(scene, world)
+
+    asyncio.run(run())
+
+
+def test_jobs_of_a_missing_backend_say_so_and_the_server_starts(tmp_path: Path) -> None:
+    async def before(world: World) -> None:
+        await world.submit("runs", backend="moon/base")
+        await world.until("runs", "Starting")
+        await world.submit("waits", requests={"cpu": "5"}, oversubscribe=True)
+        await world.submit("here")
+
+    async def after(world: World) -> None:
+        await world.until("here", "Starting")
+        shown = await world.until("runs", lambda job: job["status"]["reason"] == "Unavailable")
+        assert "no package brings the backend 'moon/base'" in shown["status"]["message"]
+        assert shown["status"]["phase"] == "Starting"
+        with pytest.raises(UnavailableError, match="no package brings"):
+            await world.engine.delete("runs")
+        gone = await world.engine.delete("runs", force=True)
+        assert gone["status"]["message"] == "what it has left at moon/base stays there"
+
+    _in_turn(tmp_path, World(), before, after)
+
+
+def test_one_that_has_not_begun_waits_for_its_backend_and_can_be_cancelled(
+    tmp_path: Path,
+) -> None:
+    async def before(world: World) -> None:
+        job_id = await world.submit("waits", requests={"cpu": "4"})
+        await world.begun(job_id)
+        job_id = await world.submit("next", requests={"cpu": "4"})
+        await world.until("next", "Queued")
+        world.store.update(job_id, {"backend": "moon/base"})
+
+    async def after(world: World) -> None:
+        shown = await world.until("next", lambda job: job["status"]["reason"] == "Unavailable")
+        assert shown["status"]["phase"] == "Queued"
+        assert "no package brings the backend 'moon/base'" in shown["status"]["message"]
+        await world.engine.cancel("next")
+        await world.until("next", "Cancelled")
+
+    _in_turn(tmp_path, World(), before, after)
+
+
+@pytest.mark.parametrize("damage", [{"observed": 7}, {"demand": {"cpus": []}}, {}])
+def test_a_job_that_cannot_be_taken_up_holds_up_no_other(
+    damage: dict[str, Any], tmp_path: Path
+) -> None:
+    backend = _Forgetful()
+
+    async def before(world: World) -> None:
+        for name in ("bad", "good"):
+            job = await world.begun(await world.submit(name, requests={"cpu": "1"}))
+            job.run()
+            await world.until(name, "Running")
+        job_id = (await world.engine.reading.record("bad")).id
+        world.store.update(job_id, damage) if damage else setattr(backend, "lost", job_id)
+
+    async def after(world: World) -> None:
+        await world.submit("next", requests={"cpu": "1"})
+        await world.until("next", "Starting")
+        (good,) = [job for job in backend.jobs.values() if job.workload.name == "good"]
+        good.end()
+        await world.until("good", "Succeeded")
+        bad = await world.engine.reading.record("bad")
+        assert (bad.phase, bad.reason) == ("Running", NOT_TAKEN_UP)
+        assert "could not take it up" in bad.message
+        assert NOT_TAKEN_UP in await world.reasons("bad")
+        with pytest.raises(ConflictError, match="cannot be cancelled: this server could not"):
+            await world.engine.cancel(bad.id)
+
+    _in_turn(tmp_path, World(backend), before, after)
