@@ -169,22 +169,25 @@ def end_all(
 ) -> None:
     """Ask for the end of all of them, and then tell of each when it is over.
 
-    One that has ended meanwhile stops no other; the last error is raised in the end. The last is
+    One that has ended meanwhile stops no other; the last error is raised in the end. The newest is
     asked first: a task of a pipeline would end by itself with one that it waits for.
     """
-    asked: list[Json] = []
-    errors: list[TrainwayError] = []
-    for job in reversed(jobs):
+    ids = list(dict.fromkeys(str(job["metadata"]["id"]) for job in jobs))
+    asked: dict[str, Json] = {}
+    errors: dict[str, TrainwayError] = {}
+    for id_ in sorted(ids, reverse=True):
         try:
-            asked.insert(0, rest.act(job["metadata"]["id"], "cancel"))
+            asked[id_] = rest.act(id_, "cancel")
         except (ConflictError, NotFoundError) as error:
-            errors.insert(0, error)
-    for job in asked:
-        tell(_ended(rest, job))
-    for each in errors[:-1]:
+            errors[id_] = error
+    for id_ in ids:
+        if id_ in asked:
+            tell(_ended(rest, asked[id_]))
+    raised = [errors[id_] for id_ in ids if id_ in errors]
+    for each in raised[:-1]:
         warn(each.message)
-    if errors:
-        raise errors[-1]
+    if raised:
+        raise raised[-1]
 
 
 def _ended(rest: Rest, job: Json) -> Json:

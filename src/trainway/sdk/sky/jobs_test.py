@@ -92,6 +92,15 @@ def test_a_pipeline_has_the_ids_of_all_its_tasks(fake: FakeServer) -> None:
     assert asked == job_ids[::-1], "or the server would end those behind the first by itself"
 
 
+def test_the_tasks_of_a_pipeline_are_cancelled_from_the_last_one_whoever_names_them(
+    fake: FakeServer,
+) -> None:
+    job_ids, _ = sky.get(sky.jobs.launch(Dag([Task(), Task({"run": "true"})], name="p")))
+    sky.jobs.cancel(all=True)
+    asked = [path.split("/")[-2] for _, path, _ in fake.requests if path.endswith("/cancel")]
+    assert asked == job_ids[::-1]
+
+
 def test_the_queue_has_records(fake: FakeServer) -> None:
     fake.add_job("a", "Succeeded")
     fake.add_job("b", "Running")
