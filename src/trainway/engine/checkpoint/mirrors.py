@@ -51,6 +51,7 @@ class _Mirrored:
     mirror: "Mirror"
     name: str
     failures: int = 0
+    """Since the end of the job."""
     told: str = ""
     due: float = 0.0
     """When it is looked at next: a directory that takes long to look at is looked at less often."""
@@ -136,7 +137,7 @@ class Mirrors:
             mirrored.mirror.stop()
             raise
         except Exception as error:  # noqa: BLE001 - a full disk, the network, credentials, ...
-            mirrored.failures += 1
+            mirrored.failures += job is None
             await self._tell(mirrored, job, _words(error))
             return mirrored.failures >= _MOST_FAILURES
         mirrored.failures, mirrored.told = 0, ""

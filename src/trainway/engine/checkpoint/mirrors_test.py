@@ -235,6 +235,43 @@ def test_a_running_job_is_told_once_what_is_wrong(tmp_path: Path, looks: list[bo
     assert (looks[-1], mine.is_idle) == (True, True)
 
 
+def test_a_bucket_that_failed_for_long_is_tried_as_often_after_the_end(
+    tmp_path: Path, looks: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_FAILURES", 2)
+    begun(tmp_path, "a")
+
+    def fails(_self: Mirror, *, is_over: bool = False) -> bool:
+        looks.append(is_over)
+        raise UnavailableError("the bucket does not answer")
+
+    monkeypatch.setattr(Mirror, "look", fails)
+
+    class Backend:
+        def output(self, _handle: Json) -> Path:
+            return tmp_path / "a" / "output"
+
+    async def observe(_change: object) -> None:
+        pass
+
+    job = SimpleNamespace(
+        id="a",
+        record=record(handle_data={}),
+        backend=Backend(),
+        event=lambda *_, **__: None,
+        observe=observe,
+    )
+    live = {"a": job}
+    mine = watching(tmp_path, live)
+    for _ in range(3):
+        look(mine)
+    live.clear()
+    look(mine)
+    assert not mine.is_idle, "the first failure after the end is not the last attempt"
+    look(mine)
+    assert mine.is_idle
+
+
 def test_what_is_elsewhere_is_brought_before_each_look(tmp_path: Path, looks: list[bool]) -> None:
     begun(tmp_path, "a")
     looks += [False, False]  # the bucket answers
