@@ -195,14 +195,18 @@ class Mirrors:
                 self._ended.append(key)
 
     async def _take_up(self, key: str) -> None:
-        """Mirror the rest of a job that is over, if there is any."""
+        """Mirror the rest of a job that is over, if there is any.
+
+        One that this server could not take up may run on, with files that are half written.
+        """
         output = self._jobs / key / "output"
         if not output.with_name(NOTE).exists():
             return
         try:
-            location = location_of(await self._reading.objects(key))
+            record, objects = await self._reading.whole(key)
         except NotFoundError:
             return
+        location = location_of(objects) if record.is_over else None
         mirror = None if location is None else _mirror(output, location, key)
         if mirror is not None and await asyncio.to_thread(mirror.is_pending):
             self._known[key] = _Mirrored(mirror, key)

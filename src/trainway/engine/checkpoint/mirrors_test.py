@@ -20,10 +20,15 @@ OBJECTS = [{"kind": "JobSet", "metadata": {"annotations": {CHECKPOINT: "s3://buc
 class Reading:
     """Knows what one job was made from."""
 
+    is_over = True
+
     async def objects(self, job_id: str) -> list[Json]:
         if job_id != "a":
             raise NotFoundError("no such job")
         return OBJECTS
+
+    async def whole(self, job_id: str) -> tuple[Any, list[Json]]:
+        return record(job_id, is_over=self.is_over), await self.objects(job_id)
 
 
 @pytest.fixture
@@ -53,8 +58,8 @@ def record(key: str = "a", **fields: Any) -> Any:
     return SimpleNamespace(id=key, **{"is_over": False, "started": "now", "name": key, **fields})
 
 
-def watching(jobs: Path, live: dict[str, Any]) -> Mirrors:
-    return Mirrors(live, Reading(), jobs)  # type: ignore[arg-type] # stand-ins for a live job and reading
+def watching(jobs: Path, live: dict[str, Any], reading: Reading | None = None) -> Mirrors:
+    return Mirrors(live, reading or Reading(), jobs)  # type: ignore[arg-type] # stand-ins for a live job and reading
 
 
 def look(mine: Mirrors) -> None:
@@ -91,6 +96,18 @@ def test_the_next_server_goes_on(tmp_path: Path, looks: list[bool]) -> None:
     assert again.is_idle
 
 
+def test_a_job_that_could_not_be_taken_up_is_left_to_the_next_server(
+    tmp_path: Path, looks: list[bool]
+) -> None:
+    begun(tmp_path, "a")
+    reading = Reading()
+    reading.is_over = False
+    mine = watching(tmp_path, {}, reading)
+    asyncio.run(mine._find_ended())
+    look(mine)
+    assert (looks, mine.is_idle) == ([], True), "it may run on, and write to its output"
+
+
 def test_a_bucket_that_never_answers_is_given_up(
     tmp_path: Path, looks: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,7 +130,7 @@ def test_a_store_that_is_locked_ends_no_mirroring(
         begun(tmp_path, key)
     locked = {"a", "b"}
 
-    class Locked:
+    class Locked(Reading):
         async def objects(self, job_id: str) -> list[Json]:
             if job_id in locked:
                 raise DatabaseError("the database is locked by another program")
@@ -125,7 +142,7 @@ def test_a_store_that_is_locked_ends_no_mirroring(
 
     job = SimpleNamespace(id="a", record=record(handle_data={}), backend=Backend())
     live = {"a": job, "later": SimpleNamespace(id="later")}
-    mine = Mirrors(live, Locked(), tmp_path)  # type: ignore[arg-type] # stand-ins, as above
+    mine = watching(tmp_path, live, Locked())
     asyncio.run(mine._find_ended())
     live.pop("later")
     mine.changed(record("later"), record("later", is_over=True))
