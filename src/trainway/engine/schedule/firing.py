@@ -5,9 +5,12 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Final
 
 from trainway.backends.registry import Registry
+from trainway.engine.job_filter import Filter, LabelTerm
 from trainway.engine.live import LiveJob
+from trainway.engine.phases import TERMINAL, Phase
 from trainway.engine.run.record import RunRecord
 from trainway.engine.schedule.context import ScheduleContext, Submits
 from trainway.engine.schedule.record import (
@@ -25,6 +28,8 @@ from trainway.json_types import Json
 from trainway.schedule.rules import Overlap
 
 log = logging.getLogger(__name__)
+
+_OPEN: Final = tuple(sorted(set(Phase) - TERMINAL))
 
 
 class Firing:
@@ -52,7 +57,7 @@ class Firing:
         if made is not None:  # a server that was killed has come that far
             return _outcome(moment, Result.SUBMITTED, job=made.id, run=made.run)
         searches = await self._open_searches(record)
-        if record.overlap == Overlap.FORBID and (left := self._left(record, searches)):
+        if record.overlap == Overlap.FORBID and (left := await self._left(record, searches)):
             said = f"{left} had not ended"
             log.info("the schedule %s was due at %s: %s", record.name, moment, said)
             return _outcome(moment, Result.SKIPPED, said)
@@ -79,10 +84,17 @@ class Firing:
         own = await self._ledger.call(store.labelled, ids, labels.SCHEDULE, record.name)
         return [run for run in found if run.id in own]
 
-    def _left(self, record: ScheduleRecord, searches: Sequence[RunRecord]) -> str:
+    async def _left(self, record: ScheduleRecord, searches: Sequence[RunRecord]) -> str:
         """What has not ended; empty: nothing."""
         jobs = [f"{live.record.name} ({live.id})" for live in self.active(record)]
-        return next(iter([*jobs, *(f"{run.name} ({run.id})" for run in searches)]), "")
+        named = [*jobs, *(f"{run.name} ({run.id})" for run in searches)]
+        return named[0] if named else await self._untaken(record)
+
+    async def _untaken(self, record: ScheduleRecord) -> str:
+        """A job that has not ended, and which this server could not take up; empty: none."""
+        own = Filter(phases=_OPEN, labels=[LabelTerm(labels.SCHEDULE, record.name)])
+        found = await self._ledger.call(self._ledger.store.page, own, 1, summary=True)
+        return f"{found[0].name} ({found[0].id})" if found else ""
 
     async def _ended(self, record: ScheduleRecord, searches: Sequence[RunRecord]) -> bool:
         """End whatever is left of it; whether a job has to come to its end yet."""
@@ -90,6 +102,8 @@ class Firing:
             await self._around.submits.runs.searches.end_soon(run)
         active = self.active(record)
         await self._around.cancel(active)
+        if not active and (left := await self._untaken(record)):
+            raise UnavailableError(f"{left} has not ended, and this server could not take it up")
         return bool(active)
 
     async def _submitted(self, record: ScheduleRecord, moment: str, key: str) -> str:

@@ -5,6 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from trainway.backends.base import Handle
+from trainway.backends.testing import FakeBackend
+from trainway.engine.adoption import NOT_TAKEN_UP
 from trainway.engine.run.searches_test import active, begun, is_over, search
 from trainway.engine.schedule.record import NewSchedule
 from trainway.engine.schedule.schedules_test import (
@@ -18,7 +21,7 @@ from trainway.engine.schedule.schedules_test import (
     played,
 )
 from trainway.engine.submission import Submission
-from trainway.engine.testing import World
+from trainway.engine.testing import World, act, memory_store
 from trainway.json_types import Json
 from trainway.schedule.rules import CatchUp, Overlap
 
@@ -95,6 +98,36 @@ def test_the_search_of_another_is_left_alone() -> None:
         assert len(await jobs_of(world)) == 2
 
     played(scene)
+
+
+@pytest.mark.parametrize("overlap", [Overlap.FORBID, Overlap.REPLACE])
+def test_a_job_that_the_next_server_could_not_take_up_has_not_ended(
+    overlap: Overlap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = memory_store()
+    monkeypatch.setattr(store, "close", lambda: None)  # the next server has it too
+
+    async def before(world: World) -> None:
+        await world.engine.schedules.create(nightly(overlap=overlap))
+        await at(world, THREE)
+        await jobs_once(world, 1)
+
+    played(before, store)
+
+    class Forgetful(FakeBackend):
+        async def adopt(self, handle: Handle) -> None:
+            raise KeyError(handle["id"])
+
+    async def after(world: World) -> None:
+        await at(world, THREE + DAY)
+        (job,) = await jobs_of(world)
+        assert job["status"]["reason"] == NOT_TAKEN_UP
+        status = (await world.engine.schedules.get("nightly"))["status"]
+        said = status["waiting" if overlap == Overlap.REPLACE else "last"]
+        assert f"train ({job['metadata']['id']})" in str(said)
+        assert len(status["due"]) == (overlap == Overlap.REPLACE)
+
+    asyncio.run(act(after, World(Forgetful(), store)))
 
 
 @pytest.mark.parametrize("is_paused", [False, True])
