@@ -221,6 +221,35 @@ def test_no_bucket_is_lost_between_it_and_its_job(
     play(tmp_path, scene)
 
 
+def test_a_bucket_that_was_there_before_is_not_listed_without_a_job(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        wrong = json.dumps(
+            {
+                "objects": [SECRET, {**TASK, "buckets": {"made": []}}],
+                "options": {"backend": "nowhere"},
+            }
+        )
+        assert (await site.ask("POST", "/jobs", wrong.encode()))[0] >= 400
+        assert (await site.ask("GET", "/storage"))[1]["items"] == []
+
+    play(tmp_path, scene)
+
+
+def test_a_job_without_buckets_asks_the_store_for_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene(site: Site) -> None:
+        def asked() -> list[BucketRecord]:
+            raise AssertionError
+
+        monkeypatch.setattr(site.world.store.storage, "buckets", asked)
+        task = {"tasks": [{"task": {"run": "x"}}]}
+        plain = json.dumps({"objects": [{**TASK, "spec": task, "buckets": {}}]})
+        assert (await site.ask("POST", "/jobs", plain.encode()))[0] == 201
+
+    play(tmp_path, scene)
+
+
 def test_only_what_was_removed_is_forgotten(tmp_path: Path) -> None:
     async def scene(site: Site) -> None:
         engine = site.world.engine

@@ -166,8 +166,8 @@ class StorageBook:
     async def naming(self, objects: list[Json]) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
         """Remember the buckets that the tasks of a job name, while it is being submitted.
 
-        They are written down before there is the job, so that no crash can lose one that was made
-        for it. What this gives is told the job's id when it is stored.
+        Those that were made for it are written down before there is the job, so that no crash can
+        lose one. What this gives is told the job's id when it is stored.
         """
         named: Mapping[str, NamedBucket] = {}
         if any(obj.get("buckets") for obj in objects):
@@ -185,15 +185,20 @@ class StorageBook:
             self._coming += Counter()  # which leaves out those that have come
 
     async def _note(self, named: Mapping[str, "NamedBucket"], job: str = "") -> None:
-        """Write buckets down; what is known of one stays as long as there is no job."""
-        known = {record.uri: record for record in await self._known() if named}
+        """Write buckets down; as long as there is no job only those that were made for it.
+
+        What is known of one stays until then.
+        """
+        if not named:
+            return
+        known = {record.uri: record for record in await self._known()}
         for uri, bucket in named.items():
             before, now = known.get(uri), time_text(self._clock())
             is_made = bucket.is_made or (before is not None and before.is_made)
             record = BucketRecord(uri, job, is_made, bucket.is_persistent, READY, now)
+            if not job and (not bucket.is_made or (before is not None and before.is_made)):
+                continue
             if before is not None and not job:
-                if before.is_made or not is_made:
-                    continue
                 stays = before.is_persistent or bucket.is_persistent
                 record = replace(before, is_made=True, is_persistent=stays)
             await self._ledger.call(self._store.put_bucket, record)
