@@ -16,10 +16,12 @@ def fresh_copy(path: Path) -> Path:
     return path.with_name(f"{path.name}.restored")
 
 
-def put_in_place(path: Path, now: datetime) -> Path | None:
-    """Let the copy be the database; where the one before is now, if there was one."""
+def put_in_place(path: Path, now: datetime, before: Path | None = None) -> Path | None:
+    """Let the copy be the database; where the one before is now, if there was one.
+
+    `before` is one that was moved without its log, which is brought to it.
+    """
     was_there = path.exists()
-    before = None if was_there else _before(path)
     name = f"{path.name}.replaced-{now:%Y%m%dT%H%M%SZ}" if before is None else before.name
     kept = move_database(path, name)  # also what belongs to it, which must not meet the copy
     move_database(fresh_copy(path), path.name)
@@ -32,7 +34,7 @@ def finish(path: Path, now: datetime, tell: Callable[[Path | None], object]) -> 
         fresh_copy(path).unlink(missing_ok=True)  # it was killed before it replaced anything
     elif fresh_copy(path).exists():
         tell(max(_all_before(path), default=None))
-        put_in_place(path, now)
+        put_in_place(path, now, _before(path))
 
 
 def _before(path: Path) -> Path | None:

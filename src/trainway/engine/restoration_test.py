@@ -71,3 +71,14 @@ def test_a_copy_that_came_first_is_the_database(path: Path) -> None:
         path.with_name(path.name + side).unlink()
     assert put_in_place(path, NOW) is None
     assert files(path) == {path.name: "copy"}
+
+
+def test_the_log_of_another_database_comes_to_none_that_was_kept(path: Path) -> None:
+    """A database that is gone has left its log; a kept one would take that for its own."""
+    kept = path.with_name(f"{path.name}.replaced-20260101T000000Z")
+    kept.write_text("of January")
+    path.unlink()
+    assert put_in_place(path, NOW) is None
+    found = files(path)
+    assert found[path.name] == "copy"
+    assert f"{kept.name}-wal" not in found
