@@ -134,6 +134,8 @@ class Mirror:
         if not self._has_begun():
             return False
         now = files_of(self.output)
+        if not self.output.is_dir():
+            return False  # it was set aside meanwhile, and not all of it was seen
         ready = complete(self._seen, now, is_over=is_over)
         self._seen = now
         sent = self._send([name for name in ready if self.mirrored.get(name) != now[name]], now)

@@ -200,6 +200,27 @@ def test_what_cannot_be_read_is_not_gone(
     assert manifest(bucket) == ["1/model", "2/model"]
 
 
+def test_what_is_set_aside_during_a_look_is_not_gone(
+    output: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = mirror(output, bucket)
+    mine.restore()
+    for name in ("a", "1/model"):
+        write(output / name, name)
+    assert mine.look(is_over=True)
+    before, iterdir = dict(bucket.objects), Path.iterdir
+
+    def moved(self: Path) -> Iterator[Path]:
+        if self == output / "1":
+            output.rename(output.with_name("aside"))
+        return iterdir(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "iterdir", moved)
+        mine.look()
+    assert bucket.objects == before
+
+
 def test_a_note_that_cannot_be_read_is_not_none(
     output: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
