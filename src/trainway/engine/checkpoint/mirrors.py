@@ -67,6 +67,7 @@ class Mirrors:
         self._reading = reading
         self._jobs = jobs
         self._known: dict[str, _Mirrored | None] = {}
+        """The jobs that are looked at; None: one that has nothing to be mirrored."""
         self._ended: list[str] = []
         """Jobs that nobody has looked at before they were over."""
         self._troubles: dict[str, _Trouble] = {}
@@ -85,7 +86,9 @@ class Mirrors:
         self._troubles.pop(record.id, None)
 
     def changed(self, before: JobRecord, after: JobRecord) -> None:
-        """Remember a job that was over before it was looked at."""
+        """Remember a job that was over before it was looked at, or begins anew elsewhere."""
+        if not after.started and self._known.get(after.id, ...) is None:
+            del self._known[after.id]  # it had no note there
         if after.is_over and not before.is_over and after.started and after.id not in self._known:
             self._ended.append(after.id)
 

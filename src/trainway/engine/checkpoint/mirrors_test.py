@@ -96,6 +96,21 @@ def test_the_next_server_goes_on(tmp_path: Path, looks: list[bool]) -> None:
     assert again.is_idle
 
 
+def test_a_job_that_begins_anew_is_looked_for_anew(tmp_path: Path, looks: list[bool]) -> None:
+    class Backend:
+        def output(self, _handle: Json) -> Path:
+            return tmp_path / "a" / "output"
+
+    job = SimpleNamespace(id="a", record=record(handle_data={}), backend=Backend())
+    mine = watching(tmp_path, {"a": job})
+    looks += [False, False]  # the bucket answers
+    look(mine)  # its place was lost, and the note with it
+    mine.changed(record(), record(started=""))
+    begun(tmp_path, "a")
+    look(mine)
+    assert looks[2:] == [False]
+
+
 def test_a_job_that_could_not_be_taken_up_is_left_to_the_next_server(
     tmp_path: Path, looks: list[bool]
 ) -> None:
