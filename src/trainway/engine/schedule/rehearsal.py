@@ -68,9 +68,10 @@ async def _alone(submits: Submits, submission: Submission) -> list[str]:
 async def _housed(submits: Submits, submission: Submission, count: int | None) -> list[str]:
     """What gets a worker pool is looked at without one: whether there are machines for it."""
     await submits.housing.offer(submission)
-    job = elements(submission)[0] if submission.is_run else submission
-    backend = submits.registry.get(job.backend, job.kubeconfig)
-    return (await submits.intake.plan(job, backend, count))[1]
+    backend = submits.registry.get(submission.backend, submission.kubeconfig)
+    jobs = elements(submission) if submission.is_run else [submission]
+    told = [(await submits.intake.plan(job, backend, count))[1] for job in jobs]
+    return told[0]
 
 
 async def _admitted(submits: Submits, jobs: Sequence[Submission], run: NewRun) -> list[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ from trainway.engine.run.searches_test import search
 from trainway.engine.schedule.schedules_test import jobs_of, nightly, played
 from trainway.engine.submission import Submission
 from trainway.engine.testing import World, act, jobset
+from trainway.engine.worker_pool.housing_test import TYPED, CloudWorld
+from trainway.engine.worker_pool.testing import GPU, trainjob
 from trainway.errors import InvalidError, TrainwayError, UnavailableError
 
 SIZED = Submission([jobset("train", requests={"cpu": "{cpu}"})], environ={"A": "b"})
@@ -86,6 +89,26 @@ def test_what_can_be_submitted_leaves_nothing_behind() -> None:
         assert world.backend.ports == set()
 
     played(scene)
+
+
+def test_jobs_for_a_cloud_are_all_looked_at_and_nothing_is_rented(tmp_path: Path) -> None:
+    world = CloudWorld(tmp_path)
+    job = trainjob(2, {GPU: "{gpus}"}, annotations=TYPED)
+    wanted = Submission([job], backend="aws", workdir="/", environ={"A": "b"})
+
+    async def scene() -> None:
+        create = world.engine.schedules.create
+        wrong = replace(wanted, parameters=[{"gpus": "8"}, {"gpus": "lots"}])
+        with pytest.raises(InvalidError, match="lots"):
+            await create(nightly(submission=wrong))
+        right = replace(wanted, parameters=[{"gpus": "8"}, {"gpus": "4"}])
+        await create(nightly(submission=right))
+        assert len(world.engine.schedules.all()) == 1
+        assert world.engine.worker_pools.all() == []
+        assert await world.engine.clusters.all() == []
+        assert await jobs_of(world) == []
+
+    world.play(scene)
 
 
 def test_a_name_that_its_suffix_makes_too_long_is_refused() -> None:
