@@ -5,12 +5,11 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final
 
 from trainway.backends.registry import Registry
 from trainway.engine.job_filter import Filter, LabelTerm
 from trainway.engine.live import LiveJob
-from trainway.engine.phases import TERMINAL, Phase
+from trainway.engine.phases import UNFINISHED
 from trainway.engine.run.record import RunRecord
 from trainway.engine.schedule.context import ScheduleContext, Submits
 from trainway.engine.schedule.record import (
@@ -28,8 +27,6 @@ from trainway.json_types import Json
 from trainway.schedule.rules import Overlap
 
 log = logging.getLogger(__name__)
-
-_OPEN: Final = tuple(sorted(set(Phase) - TERMINAL))
 
 
 class Firing:
@@ -92,7 +89,7 @@ class Firing:
 
     async def _untaken(self, record: ScheduleRecord) -> str:
         """A job that has not ended, and which this server could not take up; empty: none."""
-        own = Filter(phases=_OPEN, labels=[LabelTerm(labels.SCHEDULE, record.name)])
+        own = Filter(phases=UNFINISHED, labels=[LabelTerm(labels.SCHEDULE, record.name)])
         found = await self._ledger.call(self._ledger.store.page, own, 1, summary=True)
         return f"{found[0].name} ({found[0].id})" if found else ""
 
