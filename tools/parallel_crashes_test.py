@@ -88,6 +88,17 @@ def test_passes(): pass
 def test_hangs():
     threading.Event().wait()
 """
+HANGS_LATER: Final = """
+import threading
+import pytest
+
+@pytest.fixture(scope="{scope}")
+def held():
+    yield
+    threading.Event().wait()
+
+def test_holds(held): {body}
+"""
 FORKS: Final = """
 import os
 import pytest
@@ -229,6 +240,38 @@ def test_a_test_that_hangs_says_where(folder: Path) -> None:
     assert "test_hangs: the process that ran this test ended with exit status 1" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("scope", "body", "when", "end"),
+    [
+        ("function", "assert held", "", "1 failed"),
+        ("session", "pass", ", when it was over", "1 failed, 1 passed"),
+    ],
+)
+def test_what_hangs_when_it_is_given_back_says_where(
+    folder: Path, scope: str, body: str, when: str, end: str
+) -> None:
+    (folder / "hangs_test.py").write_text(HANGS_LATER.format(scope=scope, body=body))
+    options = ("faulthandler_timeout=2", "faulthandler_exit_on_timeout=true")
+    arguments = command("--processes", "1", *(f"--override-ini={each}" for each in options))
+    with (
+        (folder / "stdout").open("w") as out,
+        (folder / "stderr").open("w") as err,
+        subprocess.Popen(
+            arguments,
+            cwd=folder,
+            env=environment(folder),
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        ) as started,
+    ):
+        assert status_of(started) == 1
+    printed = (folder / "stdout").read_text()
+    assert summary(printed) == end
+    assert f"test_holds: the process that ran this test ended with exit status 1{when}" in printed
+    assert re.search(r'hangs_test.py", line 8 in held', (folder / "stderr").read_text())
+
+
 def test_a_run_ends_when_nobody_reads_what_it_prints(folder: Path) -> None:
     (folder / "reads_test.py").write_text(READS)
     os.mkfifo(folder / "told")
@@ -258,9 +301,10 @@ def test_who_interrupts_twice_does_not_wait(folder: Path) -> None:
         ) as started,
         os.fdopen(os.open(folder / "told", os.O_RDWR)) as told,
     ):
-        for said in ("waits\n", "gives back\n"):
-            assert [told.readline() for _ in range(3)] == [said] * 3
-            os.killpg(started.pid, signal.SIGINT)
+        assert [told.readline() for _ in range(3)] == ["waits\n"] * 3
+        os.kill(started.pid, signal.SIGINT)  # it tells the others: two at once would be one
+        assert [told.readline() for _ in range(3)] == ["gives back\n"] * 3
+        os.killpg(started.pid, signal.SIGINT)
         assert status_of(started, parallel_tests.PATIENCE / 2) == 2
 
 

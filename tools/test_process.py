@@ -5,6 +5,7 @@ there is to say of a test, or of its fixtures, is a whole report of pytest.
 """
 
 import atexit
+import faulthandler
 import mmap
 import os
 import signal
@@ -95,6 +96,29 @@ class Place:
         self._memory[:] = (test + 1).to_bytes(8, "little")
 
 
+class Watchdog:
+    """The watch of pytest over tests that hang, where pytest itself does not keep it.
+
+    Pytest ends it when a test fails, before what the test had set up is given back, and has none
+    over what is given back at the end of all.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._limit = float(config.getini("faulthandler_timeout") or 0)
+        self._ends = bool(config.getini("faulthandler_exit_on_timeout"))
+        self._screen = os.dup(2)
+
+    def begin(self) -> None:
+        """Watch from now on; the end of a test ends it."""
+        if self._limit > 0:
+            faulthandler.dump_traceback_later(self._limit, file=self._screen, exit=self._ends)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_exception_interact(self) -> None:
+        """Watch on after a failure."""
+        self.begin()
+
+
 class Teller:
     """Says what pytest says of the tests in this process."""
 
@@ -170,6 +194,7 @@ class Worker:
         self._session = session
         self._line = line
         self._place = place
+        self.watchdog = Watchdog(session.config)
         self.last: pytest.Item | None = None
         """The last test that was begun."""
 
@@ -179,6 +204,7 @@ class Worker:
         prepare(config, number)
         teller = Teller(self._line, slowness(config))
         config.pluginmanager.register(teller)
+        config.pluginmanager.register(self.watchdog)
         teller.is_registered = True
         items = self._session.items
         while (group := self._line.recv()) is not None:
@@ -220,6 +246,7 @@ def serve(session: pytest.Session, line: Connection, place: Place, number: int) 
         status = 4
         with suppress(OSError):  # nobody may read that either
             traceback.print_exc(file=sys.__stderr__)
+    worker.watchdog.begin()
     report = tidy(session, worker.last)
     if status == 0:
         tell(line, Ended(report))
