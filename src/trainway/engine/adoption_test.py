@@ -116,3 +116,26 @@ def test_a_job_that_cannot_be_taken_up_holds_up_no_other(
             await world.engine.cancel(bad.id)
 
     _in_turn(tmp_path, World(backend), before, after)
+
+
+def test_the_next_server_takes_up_a_job_that_was_left(tmp_path: Path) -> None:
+    backend = _Forgetful()
+
+    async def before(world: World) -> None:
+        job = await world.begun(await world.submit("bad", requests={"cpu": "1"}))
+        job.run()
+        await world.until("bad", "Running")
+        await world.engine.suspend("bad")
+        job.suspend()
+        await world.until("bad", "Paused")
+        backend.lost = (await world.engine.reading.record("bad")).id
+
+    async def between(world: World) -> None:
+        assert (await world.engine.reading.record("bad")).reason == NOT_TAKEN_UP
+        backend.lost = ""
+
+    async def after(world: World) -> None:
+        record = await world.engine.reading.record("bad")
+        assert (record.phase, record.reason, record.message) == ("Paused", "", "")
+
+    _in_turn(tmp_path, World(backend), before, between, after)
