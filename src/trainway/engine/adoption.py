@@ -65,6 +65,7 @@ class Adoption:
         if (live := self.live.get(record.id)) is not None:
             self.live.remove(record.id)
             await live.detach()
+        self.live.left[record.id] = record
         said = f"this server could not take it up: {problem}; its log says more"
         columns = {"reason": NOT_TAKEN_UP, "message": said}
         await self.ledger.write(record.id, columns, [self.event(record, NOT_TAKEN_UP, said)])
