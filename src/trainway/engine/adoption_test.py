@@ -68,6 +68,24 @@ def test_jobs_of_a_missing_backend_say_so_and_the_server_starts(tmp_path: Path) 
     _in_turn(tmp_path, World(), before, after)
 
 
+def test_one_of_a_missing_backend_is_not_told_to_make_room(tmp_path: Path) -> None:
+    limited = {"preemption": "Any", "quota": {"jobs": 1}}
+
+    async def before(world: World) -> None:
+        queue = {"apiVersion": "trainway.dev/v1", "kind": "Queue", "spec": limited}
+        await world.engine.queues.apply({**queue, "metadata": {"name": "default"}})
+        await world.submit("runs", backend="moon/base", priority=-1)
+        await world.until("runs", "Starting")
+
+    async def after(world: World) -> None:
+        await world.submit("high", requests={"cpu": "1"})
+        shown = await world.until("high", lambda job: job["status"]["reason"] != "")
+        assert shown["status"]["reason"] == "QuotaReached"
+        assert (await world.engine.reading.record("runs")).making_room is None
+
+    _in_turn(tmp_path, World(), before, after)
+
+
 def test_one_that_has_not_begun_waits_for_its_backend_and_can_be_cancelled(
     tmp_path: Path,
 ) -> None:
