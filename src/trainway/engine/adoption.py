@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 NOT_TAKEN_UP: Final = "NotTakenUp"
 """The reason of a job that this server could not take up."""
+_TAKEN_UP: Final = {"reason": "", "message": ""}
+"""What becomes of that once a later server can."""
 
 
 def is_left(record: JobRecord) -> bool:
@@ -48,10 +50,13 @@ class Adoption:
                 log.exception("job %s cannot be taken up", record.id)
                 await self._leave(record, f"{type(error).__name__}: {error}")
 
-    async def _take_up(self, record: JobRecord) -> None:
+    async def _take_up(self, before: JobRecord) -> None:
+        record = before.with_columns(_TAKEN_UP) if is_left(before) else before
         live = self.add(record)
         _ = live.gang, live.holding  # which a round of the queue reads of all
         await capabilities.adopt(live.backend, record.handle_data)
+        if is_left(before):
+            await self.ledger.write(record.id, _TAKEN_UP)
         if live.has_begun:
             live.carry()
         self.look(live)
@@ -60,6 +65,7 @@ class Adoption:
         if (live := self.live.get(record.id)) is not None:
             self.live.remove(record.id)
             await live.detach()
+        self.live.left[record.id] = record
         said = f"this server could not take it up: {problem}; its log says more"
         columns = {"reason": NOT_TAKEN_UP, "message": said}
         await self.ledger.write(record.id, columns, [self.event(record, NOT_TAKEN_UP, said)])

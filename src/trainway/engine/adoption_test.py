@@ -68,6 +68,24 @@ def test_jobs_of_a_missing_backend_say_so_and_the_server_starts(tmp_path: Path) 
     _in_turn(tmp_path, World(), before, after)
 
 
+def test_one_of_a_missing_backend_is_not_told_to_make_room(tmp_path: Path) -> None:
+    limited = {"preemption": "Any", "quota": {"jobs": 1}}
+
+    async def before(world: World) -> None:
+        queue = {"apiVersion": "trainway.dev/v1", "kind": "Queue", "spec": limited}
+        await world.engine.queues.apply({**queue, "metadata": {"name": "default"}})
+        await world.submit("runs", backend="moon/base", priority=-1)
+        await world.until("runs", "Starting")
+
+    async def after(world: World) -> None:
+        await world.submit("high", requests={"cpu": "1"})
+        shown = await world.until("high", lambda job: job["status"]["reason"] != "")
+        assert shown["status"]["reason"] == "QuotaReached"
+        assert (await world.engine.reading.record("runs")).making_room is None
+
+    _in_turn(tmp_path, World(), before, after)
+
+
 def test_one_that_has_not_begun_waits_for_its_backend_and_can_be_cancelled(
     tmp_path: Path,
 ) -> None:
@@ -116,3 +134,26 @@ def test_a_job_that_cannot_be_taken_up_holds_up_no_other(
             await world.engine.cancel(bad.id)
 
     _in_turn(tmp_path, World(backend), before, after)
+
+
+def test_the_next_server_takes_up_a_job_that_was_left(tmp_path: Path) -> None:
+    backend = _Forgetful()
+
+    async def before(world: World) -> None:
+        job = await world.begun(await world.submit("bad", requests={"cpu": "1"}))
+        job.run()
+        await world.until("bad", "Running")
+        await world.engine.suspend("bad")
+        job.suspend()
+        await world.until("bad", "Paused")
+        backend.lost = (await world.engine.reading.record("bad")).id
+
+    async def between(world: World) -> None:
+        assert (await world.engine.reading.record("bad")).reason == NOT_TAKEN_UP
+        backend.lost = ""
+
+    async def after(world: World) -> None:
+        record = await world.engine.reading.record("bad")
+        assert (record.phase, record.reason, record.message) == ("Paused", "", "")
+
+    _in_turn(tmp_path, World(backend), before, between, after)

@@ -30,7 +30,7 @@ class Deletion:
     live: LiveJobs
     retention: Retention
     forgotten: Callable[[JobRecord], None]
-    """Called when a job that had ended is forgotten."""
+    """Called when a job is forgotten that nobody looks after."""
     gone: Callable[[LiveJob], None]
     """Called when one is forgotten that may still run."""
 
@@ -66,8 +66,8 @@ class Deletion:
         """Forget a job that cannot be reached."""
         live = self.live.get(record.id)
         record = await self.retention.abandon(record, live)
-        if live is not None:
-            self.gone(live)
+        self.live.left.pop(record.id, None)
+        self.forgotten(record) if live is None else self.gone(live)
         with about(job_fields(record.id, record.name)):
             log.warning("job %s is forgotten: %s; %s", record.id, absence.problem, absence.remains)
         view = self.reading.shown(record, objects)

@@ -24,7 +24,7 @@ from trainway.engine.ledger import Ledger
 from trainway.engine.metrics.job_metrics import JobMetrics
 from trainway.engine.metrics.recorder import Recorder
 from trainway.engine.notify.outbox import NewNotice
-from trainway.engine.observation import KNOWN_AT, Observation
+from trainway.engine.observation import GIVEN_AT, KNOWN_AT, Observation
 from trainway.engine.observed_columns import finished_columns, observed_columns, wished_end
 from trainway.engine.phases import LIVE, Phase
 from trainway.engine.queue import Holding, QueuedGang
@@ -135,8 +135,8 @@ class LiveJob(StoredJob):
         why = given if self.backend.schedules else "there is room for all nodes"
         columns: dict[str, Any] = {"phase": Phase.STARTING, "reason": "", "message": ""}
         columns |= {"wanted": RESUME if self.has_begun else wanted, "making_room": None}
-        self.observation.known_at = now = self.now()  # what it tells from now on is from now on
-        columns["observed"] = {**self.record.observed_data, KNOWN_AT: now}
+        now = self.observation.given_at = self.observation.known_at = self.now()
+        columns["observed"] = {**self.record.observed_data, GIVEN_AT: now, KNOWN_AT: now}
         if not self.has_begun:
             columns["devices"] = {
                 pod: {kind: list(names) for kind, names in kinds.items()}

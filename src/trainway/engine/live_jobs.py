@@ -32,6 +32,8 @@ class LiveJobs(Mapping[str, LiveJob]):
     """All live jobs of a server, by their ids; observes what becomes of their records."""
 
     def __init__(self) -> None:
+        self.left: dict[str, JobRecord] = {}
+        """Those that could not be taken up: nobody looks after them, but their machines stay."""
         self._jobs: _Shelf = {}
         self._places: dict[str, _Place] = {}
         self._stale: set[str] = set()
@@ -74,6 +76,10 @@ class LiveJobs(Mapping[str, LiveJob]):
 
     def gone(self, record: JobRecord) -> None:
         """A job is removed by whoever looks after it."""
+
+    def records(self) -> list[JobRecord]:
+        """All that are not over, whether somebody looks after them or not."""
+        return [*self.left.values(), *(live.record for live in self._jobs.values())]
 
     def news(self) -> set[str]:
         """The ids of those that changed, came or went since the last call."""

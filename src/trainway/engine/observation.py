@@ -16,9 +16,9 @@ from trainway.engine.metrics.report import Report, report_of
 from trainway.engine.metrics.usage_series import usage_report
 from trainway.engine.phases import Phase
 from trainway.engine.record import Event
-from trainway.engine.told_time import believed
+from trainway.engine.told_time import believed, dated, known_until
 from trainway.jobset.model import replicated_jobs
-from trainway.jobset.status import find_condition, find_true
+from trainway.jobset.status import find_true
 from trainway.json_types import Json
 
 NODES: Final = "nodes"
@@ -31,6 +31,7 @@ IDLE_GPU: Final = "idleGpu"
 MOST_NODES: Final = "mostNodes"
 HANG: Final = "hang"
 ENDINGS: Final = "endings"
+GIVEN_AT: Final = "givenAt"
 KNOWN_AT: Final = "knownAt"
 CANCELLED: Final = "Cancelled"
 
@@ -73,8 +74,10 @@ class Observation:
     """Which GPU does nothing, in a sentence; empty: none is known to."""
     most_nodes: int = 0
     """How many nodes an elastic job was told to have, as its agent has written down; 0: all."""
+    given_at: str = ""
+    """When its backend last got it, by the server's clock; no pod has run since before."""
     known_at: str = ""
-    """When the server last knew all this, by its own clock; empty: it has not known it yet."""
+    """Up to when the server knows all this, by its own clock; empty: it has not known it yet."""
     reported: Json = field(default_factory=dict)
     """The progress that the journal has told since then; empty: it has told of other things."""
     reports: list[tuple[int, Report]] = field(default_factory=list)
@@ -97,6 +100,7 @@ class Observation:
             runs=data.get(RUNS) or [],
             idle_gpu=data.get(IDLE_GPU) or "",
             most_nodes=data.get(MOST_NODES) or 0,
+            given_at=data.get(GIVEN_AT) or "",
             known_at=data.get(KNOWN_AT) or "",
         )
 
@@ -120,6 +124,7 @@ class Observation:
             RUNS: self.runs,
             IDLE_GPU: self.idle_gpu,
             MOST_NODES: self.most_nodes,
+            GIVEN_AT: self.given_at,
             KNOWN_AT: self.known_at,
         }
         more = {name: data for name, data in known.items() if data}
@@ -127,7 +132,9 @@ class Observation:
 
     def fold(self, records: Iterable[Mapping[str, Any]], now: str = "") -> None:
         """Add what the records say, in their order; now is when the server reads them."""
-        for record in (self._dated(told, now) for told in records):
+        told: Mapping[str, Any] = {}
+        for told in records:
+            record = self._dated(told, now)
             match record.get("type"):
                 case "agent":
                     self._agent(record)
@@ -150,7 +157,7 @@ class Observation:
                     stopped(self.runs, str(record.get("time") or ""))
         if self.end is None and self.is_suspended and self.waiting.get("queue"):
             self._return_to_queue()
-        self.known_at = now or self.known_at
+        self.known_at = known_until(str(told.get("time") or ""), self.known_at, now)
 
     def _dated(self, record: Mapping[str, Any], now: str) -> Mapping[str, Any]:
         """The record with a time by which may be counted."""
@@ -160,7 +167,10 @@ class Observation:
 
     def _status(self, record: Mapping[str, Any]) -> None:
         before, self.jobset = self.jobset, dict(record.get("jobset") or {})
-        self._date_suspension(before, str(record.get("time") or ""))
+        noted, known = str(record.get("time") or ""), before.get("conditions") or []
+        conditions = self.jobset.get("conditions") or []
+        if conditions:
+            self.jobset["conditions"] = dated(conditions, known, self.given_at, noted)
         self.most_nodes = record.get("nodes", self.most_nodes)
         first = int(before.get("restarts") or 0)
         if self.restarts > first and not record.get("before"):
@@ -168,19 +178,6 @@ class Observation:
             self._restarted(range(first, self.restarts), str(record.get("time") or ""), counts)
         if self.is_suspended:
             stopped(self.runs, str(record.get("time") or ""))
-
-    def _date_suspension(self, before: Json, noted: str) -> None:
-        """Say when it was suspended or resumed, as far as that is believed."""
-        conditions = self.jobset.get("conditions") or []
-        told = find_condition(conditions, "Suspended")
-        if told is None or not told.get("lastTransitionTime"):
-            return
-        known = find_condition(before.get("conditions") or [], "Suspended") or {}
-        time = believed(told["lastTransitionTime"], self.known_at, noted)
-        if time != told["lastTransitionTime"] and known.get("status") == told["status"]:
-            time = known.get("lastTransitionTime") or time  # it was told before, and stays
-        dated = {**told, "lastTransitionTime": time}
-        self.jobset["conditions"] = [dated if each is told else each for each in conditions]
 
     def _restarted(self, attempts: range, time: str, counts: bool) -> None:
         """The set was started anew: note why, and tell it."""
@@ -252,7 +249,7 @@ class Observation:
         noted = str(record.get("time") or "")
         self.endings = with_ending(self.endings, node["attempt"], self.culprit, noted)
         if starts and not self.started:
-            self.started = believed(str(starts[0]), self.known_at, noted)
+            self.started = believed(str(starts[0]), self.given_at, noted)
 
     def _count(self, before: Json, node: Json, noted: str) -> None:
         """Note that an attempt runs, or has run."""
@@ -260,7 +257,7 @@ class Observation:
         is_news = (before.get("attempt"), before.get("phase")) != (attempt, node["phase"])
         if not noted or not is_news:
             return
-        started = believed(node.get("startTime") or "", self.known_at, noted)
+        started = believed(node.get("startTime") or "", self.given_at, noted)
         if node["phase"] == _RUNNING:
             begun(self.runs, attempt, started, noted)
         elif node["phase"] in _OVER and started:

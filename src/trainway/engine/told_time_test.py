@@ -65,7 +65,7 @@ def transition(observed: Observation) -> str:
 
 @pytest.mark.parametrize("wrong", ["1970-01-01T00:00:07Z", "2040-01-01T00:00:00Z"])
 def test_what_is_counted_goes_by_the_clock_of_the_server(wrong: str) -> None:
-    observed = Observation(known_at=GIVEN)
+    observed = Observation(given_at=GIVEN, known_at=GIVEN)
     observed.fold([pod("Running", wrong, wrong)], READ)
     observed = Observation.of(observed.to_dict(), observed.started)
     observed.fold([pod("Running", wrong, wrong, ready=True)], LATER)
@@ -78,7 +78,7 @@ def test_what_is_counted_goes_by_the_clock_of_the_server(wrong: str) -> None:
 
 def test_a_host_with_a_wrong_clock_is_dated_by_the_agent_that_tells_of_it() -> None:
     noted = "2026-11-15T06:00:00Z"
-    observed = Observation(known_at=GIVEN)
+    observed = Observation(given_at=GIVEN, known_at=GIVEN)
     observed.fold([pod("Running", noted, "1970-01-01T00:00:07Z")], READ)
     assert observed.started == noted
     assert observed.runs == [{"attempt": 0, "start": noted}]
@@ -86,7 +86,7 @@ def test_a_host_with_a_wrong_clock_is_dated_by_the_agent_that_tells_of_it() -> N
 
 @pytest.mark.parametrize("wrong", ["2026-11-15T03:00:00Z", "2040-01-01T00:00:00Z"])
 def test_when_it_was_resumed_goes_by_the_clock_of_the_server_and_stays(wrong: str) -> None:
-    observed = Observation(known_at=GIVEN)
+    observed = Observation(given_at=GIVEN, known_at=GIVEN)
     observed.fold([suspended("False", wrong, wrong)], READ)
     observed.fold([suspended("False", wrong, wrong)], LATER)
     assert transition(observed) == READ
@@ -94,12 +94,42 @@ def test_when_it_was_resumed_goes_by_the_clock_of_the_server_and_stays(wrong: st
 
 def test_what_is_told_once_more_stays() -> None:
     begin = "2026-11-15T05:30:00Z"
-    observed = Observation(known_at=GIVEN)
+    observed = Observation(given_at=GIVEN, known_at=GIVEN)
     observed.fold([suspended("False", begin, begin), pod("Running", begin, begin)], READ)
     again = suspended("False", LATER, begin), pod("Running", LATER, begin, ready=True)
     observed.fold(again, ENDED)
     assert transition(observed) == observed.started == begin
     assert observed.runs == [{"attempt": 0, "start": begin}]
+
+
+def test_a_journal_of_hours_that_is_read_in_parts_keeps_its_times() -> None:
+    began, ended = "2026-11-15T05:30:00Z", "2026-11-15T06:30:00Z"
+    observed = Observation(given_at=GIVEN, known_at=GIVEN)
+    observed.fold([{"type": "placement", "time": began}], ENDED)
+    observed.fold([suspended("False", began, began)], ENDED)
+    observed.fold([pod("Running", began, began)], ENDED)
+    observed.fold([{"type": "end", "time": ended, "succeeded": True}], ENDED)
+    assert observed.runs == [{"attempt": 0, "start": began, "end": ended}]
+    assert transition(observed) == observed.started == began
+    assert observed.end is not None
+    assert observed.end["time"] == ended
+
+
+def test_a_start_that_is_told_late_keeps_its_time() -> None:
+    began = "2026-11-15T05:30:00Z"
+    observed = Observation(given_at=GIVEN, known_at=GIVEN)
+    observed.fold([{"type": "placement", "time": LATER}], LATER)
+    observed.fold([pod("Running", ENDED, began)], ENDED)
+    assert observed.started == began
+    assert observed.runs == [{"attempt": 0, "start": began}]
+
+
+def test_a_clock_that_is_behind_is_not_believed_later_either() -> None:
+    wrong = "2026-11-15T03:00:00Z", "2026-11-15T05:10:00Z"
+    observed = Observation(given_at=GIVEN, known_at=GIVEN)
+    observed.fold([pod("Running", wrong[0], wrong[0])], READ)
+    observed.fold([{"type": "end", "time": wrong[1], "succeeded": True}], ENDED)
+    assert observed.runs == [{"attempt": 0, "start": READ, "end": ENDED}]
 
 
 @pytest.mark.parametrize("wrong", ["1970-01-01T00:00:07Z", "2026-11-15T05:10:00Z"])

@@ -74,6 +74,10 @@ class MovableJob(LiveJob):
                 await self._note(update)
         except DatabaseError as error:
             log.warning("job %s: its journal is read again: %s", self.id, error)
+            self.doubt()
+        except Exception:
+            log.exception("job %s: its journal is read again", self.id)
+            self.doubt()
         self.carry()
 
     def beginning(self, devices: Devices, wanted: str = "") -> Change:

@@ -73,12 +73,14 @@ class Queues:
     ) -> QueuePolicy:
         """The queue that a new job is to wait in; raises if it takes in none.
 
-        A worker is set up all the same: jobs that were taken in before wait for it.
+        A worker is set up all the same: it is in none, and jobs that were taken in wait for it.
         """
         policy = self.policies.get(name)
+        if sets_up:
+            return policy or QueuePolicy(name)
         if policy is None:
             raise self._missing(name, field)
-        if policy.refusal and not sets_up:
+        if policy.refusal:
             message, _, hint = policy.refusal.partition(". ")
             raise ConflictError(message, field=field, hint=hint)
         return policy

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from trainway.backends.capabilities import Suspends
+from trainway.backends.missing import MissingBackend
 from trainway.engine.deadline import begin_of
 from trainway.engine.live import LiveJob
 from trainway.engine.live_jobs import LiveJobs
@@ -87,5 +88,6 @@ class RunningBook:
         """Whether its backend can suspend it; to ask a protocol takes longer than all the rest."""
         kind = type(live.backend)
         if kind not in self._can_suspend:
-            self._can_suspend[kind] = isinstance(live.backend, Suspends)
+            can_suspend = isinstance(live.backend, Suspends) and kind is not MissingBackend
+            self._can_suspend[kind] = can_suspend
         return self._can_suspend[kind]

@@ -1,6 +1,7 @@
 """Which worker a job has: it is written into the job's handle when the job starts. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -33,6 +34,15 @@ def worker_of(record: JobRecord) -> str:
     if not is_for_workers(record.backend) or record.devices == "":
         return ""
     return str(record.handle_data.get("queue") or "")
+
+
+def left_on(left: Mapping[str, JobRecord]) -> set[str]:
+    """The workers of jobs that could not be taken up, as far as their records can be read."""
+    found = set()
+    for record in left.values():
+        with suppress(AttributeError, KeyError, TypeError, ValueError):
+            found.add(worker_of(record))
+    return found - {""}
 
 
 @lru_cache(20_000)

@@ -7,7 +7,7 @@ A server that is killed finds its workers again: as clusters they go on without 
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Container, Mapping
+from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -18,6 +18,7 @@ from trainway.engine.cluster.clusters import Clusters
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
+from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.moving.move import BETWEEN, move_of
 from trainway.engine.phases import WAITING
 from trainway.engine.queue import Waiting
@@ -27,7 +28,7 @@ from trainway.engine.schedule.record import stored_submission
 from trainway.engine.submission import Prepared
 from trainway.engine.times import time_text
 from trainway.engine.under_way import is_under_way
-from trainway.engine.worker_pool.assignment import FreeWorkers, is_for_workers, worker_of
+from trainway.engine.worker_pool.assignment import FreeWorkers, is_for_workers, left_on, worker_of
 from trainway.engine.worker_pool.book import WorkerPoolBook
 from trainway.engine.worker_pool.deadline_pools import may_be_at
 from trainway.engine.worker_pool.job_pool import NO_MACHINES
@@ -55,7 +56,7 @@ class PoolContext:
     ledger: Ledger
     ids: Ids
     clock: Callable[[], datetime]
-    live: Mapping[str, LiveJob]
+    live: LiveJobs
     """The jobs that are not over."""
     clusters: Clusters
     submits: Submits
@@ -121,10 +122,12 @@ class WorkerPools:
         if pool is None:
             return FreeWorkers((), f"there is no worker pool {name}")
         workers, used = self._book.workers(name), self._used()
+        left = left_on(self._around.live.left)
         found = [
             worker
             for worker in workers
             if worker.state == WorkerState.READY
+            and worker.name not in left
             and not any(is_under_way(live) for live in used.get(worker.name, ()))
         ]
         new = [worker.name for worker in found if worker.version == pool.version]
@@ -254,14 +257,15 @@ class WorkerPools:
         return [live for live in self._around.live.values() if live.record.backend == backend]
 
     def _is_used(self, pool: WorkerPoolRecord) -> bool:
-        return any(may_be_at(live.record, pool.backend) for live in self._around.live.values())
+        live = self._around.live
+        return any(may_be_at(record, pool.backend) for record in live.records())
 
     def _jobs_on(self, worker: str) -> list[LiveJob]:
         return self._used().get(worker, [])
 
     def _used(self) -> dict[str, list[LiveJob]]:
         """The jobs that have a worker, suspended ones too, by its name."""
-        found: dict[str, list[LiveJob]] = {}
+        found: dict[str, list[LiveJob]] = {name: [] for name in left_on(self._around.live.left)}
         for live in self._around.live.values():
             worker = worker_of(live.record)
             if worker:

@@ -131,6 +131,20 @@ def test_workers_are_set_up_though_their_queue_is_drained() -> None:
     play(scene)
 
 
+def test_workers_are_set_up_though_their_queue_is_gone() -> None:
+    async def scene(world: PoolWorld) -> None:
+        await world.engine.queues.apply(queue("team"))
+        wanted = new_pool(min_workers=0, max_workers=1)
+        setup = replace(wanted.submission, queue="team")
+        await world.engine.worker_pools.apply(replace(wanted, submission=setup))
+        await world.engine.queues.delete("team")
+        job_id = await world.job()
+        await world.set_up("p-1")
+        await world.begun_on(job_id)
+
+    play(scene)
+
+
 def test_setups_of_workers_use_no_quota_and_start_though_their_queue_is_paused() -> None:
     async def scene(world: PoolWorld) -> None:
         await world.engine.queues.apply(queue("default", quota={"jobs": 1}))
