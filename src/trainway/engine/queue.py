@@ -78,8 +78,8 @@ class Waiting:
         self._short: frozenset[str] | None = None
 
     def put(self, positions: Mapping[str, int]) -> None:
-        """Remember who waits at which place."""
-        self._positions |= positions
+        """Remember who waits at which place; all others do not wait."""
+        self._positions = dict(positions)
 
     def clear(self) -> None:
         """Nobody waits."""

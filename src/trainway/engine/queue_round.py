@@ -192,10 +192,10 @@ class QueueRound:
         around = self._around
         waiting = [live for live in around.live.waiting if not live.over.is_set()]
         held, changes = around.holds.judged(waiting, around.live)
-        around.waiting.clear()
         self._running.update(around.queues.policies)
         draft = self._draft([live for live in waiting if live.id not in held])
         if not draft.gangs and not draft.lacks:
+            around.waiting.clear()
             return _Outcome(changes)
         decisions, growths = self._decision(draft)
         around.waiting.put(positions(decisions))
