@@ -7,7 +7,6 @@ keeps up as jobs start and end. It is made from that alone: what reads the store
 not in the figure.
 """
 
-import gc
 import random
 import statistics
 import time
@@ -19,6 +18,7 @@ from trainway.queueing.amounts import CPU, GPU, JOBS, MEMORY
 from trainway.queueing.decision import decide
 from trainway.queueing.queue_policy import Preemption, QueuePolicy
 from trainway.queueing.snapshot import RunningGang, Snapshot, Tally, Used, WaitingGang
+from trainway.server import collector
 
 LIMITS_MS = {1_000: 20.0, 10_000: 100.0}
 """By how many jobs wait."""
@@ -91,7 +91,7 @@ def snapshot(pending: int, seed: int) -> Snapshot:
 
 def decision() -> Iterator[suite.Row]:
     """One decision with 1,000 and with 10,000 jobs that wait."""
-    gc.freeze()  # as a server does once it has loaded: the collector need not look at modules
+    collector.settle()  # as a server does once it has loaded
     for pending, limit in LIMITS_MS.items():
         taken, busy, started, waited, ran = [], [], 0, 0, 0
         for seed in range(DECISIONS):

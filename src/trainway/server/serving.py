@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import logging
 import signal
 import socket
@@ -22,6 +21,7 @@ from trainway.engine.jobs import Engine
 from trainway.engine.nodes.watch import NodeWatch
 from trainway.engine.stacks.hang_watch import HangWatch
 from trainway.engine.storage.removal import BucketRemoval
+from trainway.server import collector
 from trainway.server.access import TokenAccess
 from trainway.server.app import create_app
 from trainway.server.body_limit import BodyLimit
@@ -116,8 +116,7 @@ async def serve(home: ServerHome, sockets: Sockets, settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.stopping.set)
     loop.add_signal_handler(signal.SIGHUP, lambda: None)
-    gc.freeze()  # what was imported stays; the collector need not look at it again
-    gc.enable()
+    collector.settle()
     sys.setswitchinterval(_SWITCH_S)
     background = [
         asyncio.create_task(_stop_when_asked(home, service, servers)),
