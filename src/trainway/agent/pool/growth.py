@@ -61,11 +61,11 @@ def limited(demand: Sequence[Json], least: Mapping[str, int], most: int) -> list
     return found
 
 
-def place_some(entry: Any, rooms: Sequence[Room]) -> Placement | None:
-    """A place for as many pods of an entry as fit, if those are enough."""
+def place_some(entry: Any, rooms: Sequence[Room], taken: Collection[str] = ()) -> Placement | None:
+    """A place for as many pods of an entry as fit, if those are enough; not on what is `taken`."""
     avoided: Collection[str] = getattr(entry, "avoided", ())
     former: Mapping[str, str] = getattr(entry, "former", {})
-    usable = [room for room in rooms if room.name not in avoided]
+    usable = [room for room in rooms if room.name not in avoided and room.name not in taken]
     for demand in (entry.demand, *getattr(entry, "smaller_demands", ())):
         found = (place_again(demand, usable, former) if former else None) or place(demand, usable)
         if found is not None:
@@ -88,6 +88,12 @@ class Growth:
         self.order: int = gang.order
         self.oversubscribe: bool = gang.oversubscribe
         self.title: str = gang.title
+
+    @property
+    def apart(self) -> tuple[str, str] | None:
+        """What the pods have in common that must not share a host with it; None: any may."""
+        word = self.demand[0].get("apart")
+        return (str(self._gang.id), str(word)) if word else None
 
     @property
     def avoided(self) -> set[str]:

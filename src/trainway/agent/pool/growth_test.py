@@ -101,6 +101,17 @@ def test_whoever_wants_to_grow_holds_back_nobody() -> None:
     assert (waiting, reason) == (wish, NO_ROOM)
 
 
+def test_a_gang_that_grows_by_two_at_once_does_not_have_them_on_one_host() -> None:
+    gang = Gang("a", 4, 2, apart="x", placement=Placement({"node-0-0": "a", "node-0-1": "b"}))
+    wishes = [Growth(gang, item) for item in gang.demand[2:]]
+    decisions = decide(wishes, ledger(c=2), ["c"], complete=True)
+    assert [(wish, place.hosts) for wish, place in decisions.start] == [
+        (wishes[0], {"node-0-2": "c"})
+    ]
+    decisions = decide(wishes, ledger(c=2, d=2), ["c", "d"], complete=True)
+    assert [sorted(place.hosts.values()) for _, place in decisions.start] == [["c"], ["d"]]
+
+
 def test_whoever_wants_to_grow_goes_by_its_gang_s_turn() -> None:
     gang = Gang("a", 3, 2, placement=Placement({"node-0-0": "a", "node-0-1": "a"}))
     wish = Growth(gang, gang.demand[2])

@@ -67,6 +67,8 @@ class HostRoom:
         self._complete = complete
         self._settled = settled
         self._absent = absent or {}
+        self._grown: dict[tuple[str, str], set[str]] = {}
+        """The hosts that gangs are given to grow on, by which of their pods must not share one."""
 
     def hopeless(self, _entry: Any) -> Verdict | None:
         """Nobody knows before its turn."""
@@ -82,7 +84,8 @@ class HostRoom:
         """Where it goes, or why it cannot."""
         if not self._settled and len(entry.demand) > 1:
             return wait(QUEUED, UNSETTLED)
-        placement = place_some(entry, self._rooms)
+        apart = entry.apart if is_growth(entry) else None
+        placement = place_some(entry, self._rooms, self._grown.get(apart, ()) if apart else ())
         if placement is None and entry.oversubscribe:
             placement = place_anyway(entry.demand, self._rooms)
         if placement is not None:
@@ -111,6 +114,8 @@ class HostRoom:
     def take(self, entry: Any, placement: Placement) -> None:
         """So much less is free for those behind it."""
         fill(self._rooms, entry.demand, placement)
+        if is_growth(entry) and entry.apart:
+            self._grown.setdefault(entry.apart, set()).update(placement.hosts.values())
 
     def name(self, _entry: Any) -> str:
         """Nobody is named: a pool has long queues, and all would be told anew at each start."""
