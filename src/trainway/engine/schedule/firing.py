@@ -50,15 +50,18 @@ class Firing:
         """Submit what is due; what became of it, or None where it has to wait for a job's end."""
         key = key_of(record.id, moment)
         self._submitting.refuse_second(record.id, key)
+        searches, active = await self._open_searches(record), self.active(record)
+        is_forbidden = record.overlap == Overlap.FORBID
+        left = await self._left(record, active, searches) if is_forbidden else ""
+        # Looked up last: what is being made for this moment is none of what is left.
         made = await self._ledger.call(self._ledger.store.with_key, key)
         if made is not None:  # a server that was killed has come that far
             return _outcome(moment, Result.SUBMITTED, job=made.id, run=made.run)
-        searches = await self._open_searches(record)
-        if record.overlap == Overlap.FORBID and (left := await self._left(record, searches)):
+        if left:
             said = f"{left} had not ended"
             log.info("the schedule %s was due at %s: %s", record.name, moment, said)
             return _outcome(moment, Result.SKIPPED, said)
-        if record.overlap == Overlap.REPLACE and await self._ended(record, searches):
+        if record.overlap == Overlap.REPLACE and await self._ended(record, active, searches):
             return None
         try:
             return await self._submitted(record, moment, key)
@@ -81,9 +84,11 @@ class Firing:
         own = await self._ledger.call(store.labelled, ids, labels.SCHEDULE, record.name)
         return [run for run in found if run.id in own]
 
-    async def _left(self, record: ScheduleRecord, searches: Sequence[RunRecord]) -> str:
+    async def _left(
+        self, record: ScheduleRecord, active: Sequence[LiveJob], searches: Sequence[RunRecord]
+    ) -> str:
         """What has not ended; empty: nothing."""
-        jobs = [f"{live.record.name} ({live.id})" for live in self.active(record)]
+        jobs = [f"{live.record.name} ({live.id})" for live in active]
         named = [*jobs, *(f"{run.name} ({run.id})" for run in searches)]
         return named[0] if named else await self._untaken(record)
 
@@ -93,11 +98,12 @@ class Firing:
         found = await self._ledger.call(self._ledger.store.page, own, 1, summary=True)
         return f"{found[0].name} ({found[0].id})" if found else ""
 
-    async def _ended(self, record: ScheduleRecord, searches: Sequence[RunRecord]) -> bool:
+    async def _ended(
+        self, record: ScheduleRecord, active: Sequence[LiveJob], searches: Sequence[RunRecord]
+    ) -> bool:
         """End whatever is left of it; whether a job has to come to its end yet."""
         for run in searches:  # first, else they go on with other trials
             await self._around.submits.runs.searches.end_soon(run)
-        active = self.active(record)
         await self._around.cancel(active)
         if not active and (left := await self._untaken(record)):
             raise UnavailableError(f"{left} has not ended, and this server could not take it up")

@@ -8,8 +8,9 @@ import pytest
 from trainway.backends.base import Handle
 from trainway.backends.testing import FakeBackend
 from trainway.engine.adoption import NOT_TAKEN_UP
+from trainway.engine.run.record import RunRecord
 from trainway.engine.run.searches_test import active, begun, is_over, search
-from trainway.engine.schedule.record import NewSchedule
+from trainway.engine.schedule.record import NewSchedule, ScheduleRecord
 from trainway.engine.schedule.schedules_test import (
     DAY,
     THREE,
@@ -191,5 +192,38 @@ def test_a_former_moment_that_fails_late_holds_up_no_other(
         answers.set()
         (job,) = await jobs_once(world, 1)
         assert job["metadata"]["labels"]["trainway.dev/scheduled-at"] == "20261117T030000Z"
+
+    played(scene)
+
+
+@pytest.mark.parametrize("overlap", [Overlap.FORBID, Overlap.REPLACE])
+def test_a_job_that_comes_late_is_not_taken_for_one_of_a_former_moment(
+    overlap: Overlap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene(world: World) -> None:
+        await world.engine.schedules.create(nightly(overlap=overlap))
+        submits, answers = world.engine.submit, asyncio.Event()
+        firing = world.engine.schedules._firing
+        searches = firing._open_searches
+
+        async def slow(submission: Submission) -> tuple[Json, list[str]]:
+            await answers.wait()
+            return await submits(submission)
+
+        async def stored_meanwhile(record: ScheduleRecord) -> list[RunRecord]:
+            answers.set()
+            while not await jobs_of(world):
+                await asyncio.sleep(0.001)
+            return await searches(record)
+
+        monkeypatch.setattr(world.engine, "submit", slow)  # what schedules submit with
+        world.engine.schedules._submitting._patience_s = 0.01
+        await at(world, THREE)
+        monkeypatch.setattr(firing, "_open_searches", stored_meanwhile)
+        await looked(world)
+        (job,) = await jobs_of(world)
+        last = (await world.engine.schedules.get("nightly"))["status"]["last"]
+        assert (last["result"], last["job"]) == ("Submitted", job["metadata"]["id"])
+        assert (await world.begun(job["metadata"]["id"])).asked == []
 
     played(scene)
