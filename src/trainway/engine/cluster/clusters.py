@@ -59,6 +59,8 @@ log = logging.getLogger(__name__)
 
 _PATIENCE_S: Final = 5.0
 """How long to wait for what was written of jobs that have ended."""
+_END_S: Final = 60.0
+"""How long to wait for the end of jobs on this machine, where no agent of a cluster says it."""
 
 
 class Clusters:
@@ -282,7 +284,7 @@ class Clusters:
             if record.held:
                 await self.agents.ask(record.pool, "release", name, stop=True)
             await self._rented.release(record, stop=True)
-        await _ended(jobs)
+        await _ended(jobs, record)
         columns = {"state": State.STOPPED, "devices": "", "placed": "[]", "message": ""}
         stopped = await self._book.note(name, **columns)
         self._around.schedule()
@@ -336,7 +338,7 @@ class Clusters:
                     await self.agents.ask(record.pool, "release", name, stop=False, purge=purge)
                     forget = self._book.forget_gone  # its agent has forgotten it, for good
                 await self._rented.release(record, stop=False)
-            await _ended(jobs)
+            await _ended(jobs, record)
         except DatabaseError:
             raise
         except NotFoundError:
@@ -388,8 +390,8 @@ class Clusters:
         return view
 
 
-async def _ended(jobs: Sequence[LiveJob]) -> None:
-    """Wait until it is known of jobs how they ended."""
+async def _ended(jobs: Sequence[LiveJob], record: ClusterRecord) -> None:
+    """Wait until it is known of the jobs of a cluster how they ended."""
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_PATIENCE_S):
+        async with asyncio.timeout(_END_S if record.is_local else _PATIENCE_S):
             await asyncio.gather(*(live.over.wait() for live in jobs))
