@@ -48,6 +48,16 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return seen
 
 
+class Backend:
+    """Keeps the output of the job `a`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def output(self, _handle: Json) -> Path:
+        return self._folder / "a" / "output"
+
+
 def begun(jobs: Path, key: str) -> None:
     """What a job that names a bucket has before it is started."""
     (jobs / key).mkdir(parents=True)
@@ -97,11 +107,7 @@ def test_the_next_server_goes_on(tmp_path: Path, looks: list[bool]) -> None:
 
 
 def test_a_job_that_begins_anew_is_looked_for_anew(tmp_path: Path, looks: list[bool]) -> None:
-    class Backend:
-        def output(self, _handle: Json) -> Path:
-            return tmp_path / "a" / "output"
-
-    job = SimpleNamespace(id="a", record=record(handle_data={}), backend=Backend())
+    job = SimpleNamespace(id="a", record=record(handle_data={}), backend=Backend(tmp_path))
     mine = watching(tmp_path, {"a": job})
     looks += [False, False]  # the bucket answers
     look(mine)  # its place was lost, and the note with it
@@ -151,11 +157,7 @@ def test_a_store_that_is_locked_ends_no_mirroring(
                 raise DatabaseError("the database is locked by another program")
             return OBJECTS
 
-    class Backend:
-        def output(self, _handle: Json) -> Path:
-            return tmp_path / "a" / "output"
-
-    job = SimpleNamespace(id="a", record=record(handle_data={}), backend=Backend())
+    job = SimpleNamespace(id="a", record=record(handle_data={}), backend=Backend(tmp_path))
     live = {"a": job, "later": SimpleNamespace(id="later")}
     mine = watching(tmp_path, live, Locked())
     asyncio.run(mine._find_ended())
@@ -217,10 +219,6 @@ def test_an_event_that_cannot_be_stored_is_told_at_the_next_look(
     begun(tmp_path, "a")
     told: list[str] = []
 
-    class Backend:
-        def output(self, _handle: Json) -> Path:
-            return tmp_path / "a" / "output"
-
     async def observe(_change: object) -> None:
         told.append("asked")
         if len(told) == 1:
@@ -229,7 +227,7 @@ def test_an_event_that_cannot_be_stored_is_told_at_the_next_look(
     job = SimpleNamespace(
         id="a",
         record=record(handle_data={}),
-        backend=Backend(),
+        backend=Backend(tmp_path),
         event=lambda *_, **__: None,
         observe=observe,
     )
@@ -243,10 +241,6 @@ def test_a_running_job_is_told_once_what_is_wrong(tmp_path: Path, looks: list[bo
     begun(tmp_path, "a")
     told: list[str] = []
 
-    class Backend:
-        def output(self, _handle: Json) -> Path:
-            return tmp_path / "a" / "output"
-
     async def observe(_change: object) -> None:
         pass
 
@@ -254,7 +248,11 @@ def test_a_running_job_is_told_once_what_is_wrong(tmp_path: Path, looks: list[bo
         told.append(f"{kind} {reason}: {message}")
 
     job = SimpleNamespace(
-        id="a", record=record(handle_data={}), backend=Backend(), event=event, observe=observe
+        id="a",
+        record=record(handle_data={}),
+        backend=Backend(tmp_path),
+        event=event,
+        observe=observe,
     )
     live = {"a": job, "b": SimpleNamespace(id="b", record=record("b"), backend=object())}
     mine = watching(tmp_path, live)
@@ -279,17 +277,13 @@ def test_a_bucket_that_failed_for_long_is_tried_as_often_after_the_end(
 
     monkeypatch.setattr(Mirror, "look", fails)
 
-    class Backend:
-        def output(self, _handle: Json) -> Path:
-            return tmp_path / "a" / "output"
-
     async def observe(_change: object) -> None:
         pass
 
     job = SimpleNamespace(
         id="a",
         record=record(handle_data={}),
-        backend=Backend(),
+        backend=Backend(tmp_path),
         event=lambda *_, **__: None,
         observe=observe,
     )
@@ -309,10 +303,7 @@ def test_what_is_elsewhere_is_brought_before_each_look(tmp_path: Path, looks: li
     looks += [False, False]  # the bucket answers
     brought: list[int] = []
 
-    class Backend:
-        def output(self, _handle: Json) -> Path:
-            return tmp_path / "a" / "output"
-
+    class Bringing(Backend):
         def why_not_brought(self, _handle: Json) -> str:
             return ""
 
@@ -328,7 +319,7 @@ def test_what_is_elsewhere_is_brought_before_each_look(tmp_path: Path, looks: li
     job = SimpleNamespace(
         id="a",
         record=record(handle_data={"held": True}),
-        backend=Backend(),
+        backend=Bringing(tmp_path),
         event=lambda *_, **__: None,
         observe=observe,
     )

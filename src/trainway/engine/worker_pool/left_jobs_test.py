@@ -39,8 +39,4 @@ def test_a_worker_stays_as_it_is_until_a_job_that_was_left_is_deleted(
         assert (await world.begun_on(other))[1] == "p-1"
 
     play(before, first)
-    second = PoolWorld(first.agents, first.store)
-    second.workers, second.setups = first.workers, first.setups
-    for backend in (second.workers, *second.setups.values()):
-        second.engine.registry.put(backend)
-    play(after, second)
+    play(after, first.successor())

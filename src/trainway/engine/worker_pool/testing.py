@@ -71,6 +71,14 @@ class PoolWorld(ClusterWorld):
         """Whether a worker can have jobs."""
         return self.states().get(worker) == "READY"
 
+    def successor(self) -> "PoolWorld":
+        """The next server, with the same store, agents, workers and setups."""
+        after = PoolWorld(self.agents, self.store)
+        after.workers, after.setups = self.workers, self.setups
+        for backend in (after.workers, *after.setups.values()):
+            after.engine.registry.put(backend)
+        return after
+
     async def job(self, name: str = "job", requests: Json | None = None, **options: Any) -> str:
         """The id of a job that is submitted to the pool."""
         objects = [jobset(name, requests=requests or {})]
