@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainway.data import plain_reading
+from trainway.data.hidden_variables import hidden
 from trainway.data.plain_reading import PlainReading, is_plain
 from trainway.data.profile import (
+    HIDDEN_FROM_R2,
     SERVICE_ENDPOINT,
     az_config,
     check_address,
@@ -80,7 +82,8 @@ class ObjectStore:
                 hint="pip install 'trainway[data]'",
             )
         self._location = location
-        with self._told(location.key):
+        foreign = HIDDEN_FROM_R2 if location.scheme == "r2" else ()
+        with self._told(location.key), hidden(foreign):
             self._store, endpoint, self._keys = _store(location)
         self._targets: PartTargets | None = None
         self._plain = PlainReading(self._signed) if is_plain(endpoint, os.environ) else None

@@ -1,8 +1,9 @@
+import base64
 import importlib.util
 import os
 import pickle
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
@@ -247,35 +248,62 @@ class Bucket(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.mark.usefixtures("only")
-def test_what_is_sent_to_r2_is_signed_with_its_keys_from_any_thread_and_process(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a store that notes how it is asked."""
     monkeypatch.setattr(Bucket, "asked", [])
     server = ThreadingHTTPServer(("127.0.0.1", 0), Bucket)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    aws = {"AWS_SKIP_SIGNATURE": "true", "AWS_REQUEST_PAYER": "requester"}
-    endpoint = {"R2_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}"}
-    for name, value in {**FOREIGN, **R2, **aws, **endpoint}.items():
-        monkeypatch.setenv(name, value)
     try:
-        store = ObjectStore(parse("r2://bucket/key"))
-        with ThreadPoolExecutor(4) as pool:
-            for written in [pool.submit(store.write, f"k{n}", 1, [b"x"]) for n in range(8)]:
-                written.result(60)
-        other = pickle.loads(pickle.dumps(store._store))  # noqa: S301 - our own
-        store._store = other
-        store.write("last", 1, [b"x"])
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
 
+
+@pytest.mark.usefixtures("only")
+def test_what_is_sent_to_r2_is_signed_with_its_keys_from_any_thread_and_process(
+    bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aws = {"AWS_SKIP_SIGNATURE": "true", "AWS_REQUEST_PAYER": "requester"}
+    for name, value in {**FOREIGN, **R2, **aws, "R2_ENDPOINT_URL": bucket}.items():
+        monkeypatch.setenv(name, value)
+    store = ObjectStore(parse("r2://bucket/key"))
+    with ThreadPoolExecutor(4) as pool:
+        for written in [pool.submit(store.write, f"k{n}", 1, [b"x"]) for n in range(8)]:
+            written.result(60)
+    other = pickle.loads(pickle.dumps(store._store))  # noqa: S301 - our own
+    store._store = other
+    store.write("last", 1, [b"x"])
+
     assert len(Bucket.asked) == 9
     for headers in Bucket.asked:
         assert "Credential=OURS/" in headers["authorization"]
         assert not {"x-amz-security-token", "x-amz-request-payer"} & headers.keys()
+
+
+@pytest.mark.usefixtures("only")
+def test_r2_is_not_asked_for_the_encryption_and_the_checksums_of_aws(
+    bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = base64.b64encode(b"k" * 32).decode()
+    aws = {"AWS_ENDPOINT_URL": bucket, "AWS_CHECKSUM_ALGORITHM": "SHA256"}
+    encrypted = {"AWS_SERVER_SIDE_ENCRYPTION": "sse-c", "AWS_SSE_CUSTOMER_KEY_BASE64": key}
+    known = {**FOREIGN, **R2, **aws, **encrypted, "R2_ENDPOINT_URL": bucket}
+    for name, value in known.items():
+        monkeypatch.setenv(name, value)
+
+    store = ObjectStore(parse("r2://bucket/key"))
+    store.write("key", 1, [b"x"])
+    ObjectStore(parse("s3://bucket/key")).write("key", 1, [b"x"])
+
+    ours, theirs = Bucket.asked
+    assert not [name for name in ours if "server-side" in name or "checksum" in name]
+    assert key in theirs.values()
+    assert store._keys is not None, "a large file can go on after a kill"
+    assert {name: os.environ.get(name) for name in known} == known
 
 
 @pytest.mark.usefixtures("only")

@@ -30,6 +30,11 @@ _NOT_OF_R2: Final = {
     "AWS_REQUEST_PAYER": "false",
 }
 """What obstore adds of the variables of AWS, and what it is told instead where one is set."""
+HIDDEN_FROM_R2: Final = (
+    "AWS_SERVER_SIDE_ENCRYPTION", "AWS_SSE_KMS_KEY_ID", "AWS_SSE_CUSTOMER_KEY_BASE64",
+    "AWS_SSE_BUCKET_KEY_ENABLED", "AWS_CHECKSUM_ALGORITHM",
+)  # fmt: skip
+"""What obstore adds as well, and cannot be told to leave out."""
 SERVICE_ENDPOINT: Final = "aws_endpoint_url_s3"
 """A setting that only newer versions of obstore know; those prefer it to any other endpoint."""
 _SIGN_IN: Final = ("sso_session", "sso_start_url", "role_arn", "credential_process")
