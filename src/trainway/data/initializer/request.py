@@ -5,7 +5,7 @@ An empty list of patterns means that there is none, and a model then leaves out 
 others have in another format: upstream declares that and never does it (defect D12).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +35,7 @@ _NAMES: Final = {
     "ROLE_ARN": "AWS_ROLE_ARN",
 }
 _IDENTITY: Final = "AWS_WEB_IDENTITY_TOKEN_FILE"
+_TOKENS: Final = ("AWS_SESSION_TOKEN", "AWS_TOKEN")
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Request:
     patterns: Patterns
     environment: Mapping[str, str]
     """Variables that are to be set for those who read them under the names of AWS."""
+    unset: tuple[str, ...] = ()
+    """Variables of AWS that would be used in place of these, or belong to other keys."""
 
 
 def request_of(step: str, environment: Mapping[str, str]) -> Request:
@@ -61,8 +64,11 @@ def request_of(step: str, environment: Mapping[str, str]) -> Request:
             hint="name the files, such as s3://BUCKET/PREFIX or hf://OWNER/NAME",
         )
     location = _located(step, uri)
-    found = _asked_with(environment) if location.scheme == "s3" else {}
-    return Request(location, _patterns(step, location, environment), found)
+    patterns = _patterns(step, location, environment)
+    if location.scheme != "s3":
+        return Request(location, patterns, {})
+    found = _asked_with(environment)
+    return Request(location, patterns, found, tuple(_in_the_way(environment, found)))
 
 
 def _located(step: str, uri: str) -> Location:
@@ -111,3 +117,14 @@ def _asked_with(environment: Mapping[str, str]) -> dict[str, str]:
             " SECRET_ACCESS_KEY instead",
         )
     return {_NAMES[name]: value for name, value in said.items() if value}
+
+
+def _in_the_way(environment: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
+    """What the pod has for other purposes; a token without keys beside it belongs to ours."""
+    access = found.get("AWS_ACCESS_KEY_ID")
+    if access:
+        yield "AWS_PROFILE"
+        if (environment.get("AWS_ACCESS_KEY_ID") or access) != access:
+            yield from _TOKENS
+    if "AWS_ENDPOINT_URL" in found:
+        yield "AWS_ENDPOINT_URL_S3"

@@ -73,6 +73,31 @@ def test_d12_what_the_variables_mean(case: Case) -> None:
     assert found.environment == case.told
 
 
+OTHERS = {
+    "AWS_ACCESS_KEY_ID": "other",
+    "AWS_SECRET_ACCESS_KEY": "other",
+    "AWS_SESSION_TOKEN": "token",
+    "AWS_PROFILE": "lab",
+    "AWS_ENDPOINT_URL_S3": "https://other",
+}
+
+
+@pytest.mark.parametrize(
+    ("variables", "unset"),
+    [
+        (S3 | OTHERS, {"AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_TOKEN", "AWS_ENDPOINT_URL_S3"}),
+        (S3 | {"AWS_SESSION_TOKEN": "ours"}, {"AWS_PROFILE", "AWS_ENDPOINT_URL_S3"}),
+        (OTHERS, set()),
+        (OTHERS | {"ENDPOINT": "https://ours"}, {"AWS_ENDPOINT_URL_S3"}),
+    ],
+    ids=str,
+)
+def test_keys_that_are_given_are_not_mixed_with_others(
+    variables: Mapping[str, str], unset: set[str]
+) -> None:
+    assert set(request_of("dataset", {"STORAGE_URI": "s3://b/d", **variables}).unset) == unset
+
+
 @dataclass(frozen=True)
 class Wrong:
     variables: Mapping[str, str]
