@@ -18,11 +18,12 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Final, Self
 
 from trainway.data import file_lock
-from trainway.data.disk import DiskError, disk_error, in_words
+from trainway.data.disk import DiskError, disk_error, in_words, room_in
 from trainway.data.journal import partial_path
 from trainway.data.store import Entry
 from trainway.data.transfer import Options, Outcome, Wanted, fetch
@@ -43,6 +44,10 @@ class TooLargeError(UsageError):
 
 class NoRoomError(ConflictError):
     """Live jobs use so much of the cache that a file has no room beside it."""
+
+
+class NoDiskRoomError(NoRoomError):
+    """The disk of the cache has no room for a file, however little the cache would keep."""
 
 
 def user_cache(environment: Mapping[str, str]) -> "Cache":
@@ -109,11 +114,17 @@ class Cache:
         return sum(_size(folder) for folder in self._entries())
 
     def prune(self, room: int = 0, spared: str = "") -> None:
-        """Remove what was not used for the longest time, until there is so much room."""
+        """Remove what was not used for the longest time, until there is so much room.
+
+        The limit may be more than the disk has; what the disk could not hold even then is no reason
+        to remove anything.
+        """
         sizes = {each.name: _size(each) for each in self._entries() if each.name != spared}
-        total = sum(sizes.values())
+        total, more = sum(sizes.values()), room - _allocated(self._folder / spared)
+        if more > self._free() + total:
+            raise self._full(more)
         for name in sorted(sizes, key=self._used):
-            if total + room <= self._limit:
+            if total + room <= self._limit and more <= self._free():
                 return
             total -= sizes[name] if self._removed(name) else 0
         if total + room > self._limit:
@@ -122,6 +133,19 @@ class Cache:
                 f" {in_words(self._limit)}; there is no room for {in_words(room)}",
                 hint="raise TRAINWAY_DATA_CACHE_SIZE, or wait for a job to end",
             )
+        if more > self._free():
+            raise self._full(more)
+
+    def _free(self) -> float:
+        free = room_in(self._folder)
+        return inf if free is None else free
+
+    def _full(self, more: int) -> NoRoomError:
+        return NoDiskRoomError(
+            f"the disk of the cache ({self._folder}) has room for {in_words(self._free())}, and"
+            f" {in_words(more)} are missing",
+            hint="make room, or let TRAINWAY_DATA_CACHE name a folder of another disk",
+        )
 
     def _fetch(self, wanted: Wanted, name: str, options: Options | None) -> Outcome:
         size = wanted.entry.size
@@ -249,6 +273,13 @@ def _finish(path: Path) -> None:
         new.replace(path.with_name(_SHAPE))
     except OSError as error:
         raise _unwritable(error, path) from None
+
+
+def _allocated(folder: Path) -> int:
+    """What has arrived of an entry that is on its way; `folder` may be none of an entry."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return partial_path(folder / _CONTENT).stat().st_blocks * 512
+    return 0
 
 
 def _size(folder: Path) -> int:

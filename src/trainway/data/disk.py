@@ -27,13 +27,19 @@ def disk_error(error: OSError, path: Path) -> DiskError:
 
 def require_room(folder: Path, size: int) -> None:
     """Refuse before anything is fetched what the disk cannot hold."""
-    found = os.statvfs(folder)
-    free = (found.f_bfree if os.geteuid() == 0 else found.f_bavail) * found.f_frsize
-    if found.f_blocks and size > free:
+    free = room_in(folder)
+    if free is not None and size > free:
         raise DiskError(
             f"the disk of {folder} has room for {in_words(free)}, and {in_words(size)} are missing",
             hint="make room, or choose another folder",
         )
+
+
+def room_in(folder: Path) -> int | None:
+    """The bytes that a disk can still hold; None: it does not say."""
+    found = os.statvfs(folder)
+    free = found.f_bfree if os.geteuid() == 0 else found.f_bavail
+    return free * found.f_frsize if found.f_blocks else None
 
 
 def in_words(size: float) -> str:

@@ -10,10 +10,12 @@ import errno
 import fcntl
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from trainway.data.journal import partial_path
+from trainway.data import file_lock
+from trainway.data.journal import journal_path, partial_path
 from trainway.data.local_files import LocalFiles
 from trainway.data.transfer import Wanted, fetch
 
@@ -36,13 +38,27 @@ def place(source: Path, target: Path, uri: str, *, may_link: bool) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if _is_the_same(source, target):
         return
-    if _cloned(source, target):
-        return
-    if may_link and source.stat().st_size >= LARGE and _linked(source, target):
-        return
+    with _alone(target):
+        if _cloned(source, target):
+            return
+        if may_link and source.stat().st_size >= LARGE and _linked(source, target):
+            return
     entry = LocalFiles().stat(str(source)[1:])
     assert entry is not None  # noqa: S101 - whoever calls keeps it
     fetch([Wanted(LocalFiles(), entry, uri, target)])
+
+
+@contextlib.contextmanager
+def _alone(target: Path) -> Iterator[None]:
+    """Nobody else brings a file to the same place meanwhile, as downloads see to it."""
+    lock = journal_path(target)
+    handle = file_lock.take(lock)
+    assert handle is not None  # noqa: S101 - it waits
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(handle)
 
 
 def _is_the_same(source: Path, target: Path) -> bool:

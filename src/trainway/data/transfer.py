@@ -46,6 +46,8 @@ class Options:
     progress: Progress | None = None
     may_link: bool = False
     """Whether a large file from the cache may be the cache's own, which nobody may write."""
+    say: Callable[[str], object] | None = None
+    """Is told what is worth a line meanwhile."""
 
 
 @dataclass

@@ -80,7 +80,7 @@ def copy_files(
 
     view = UploadView(wording=Wording("copying {size} MB", "{sent} of {size} MB copied"))
     cache = user_cache(os.environ) if cached else None
-    options = Options(progress=view.show)
+    options = Options(progress=view.show, say=echo_line)
     done = copy(source, target, Patterns(include, ignore), options, cache)
     if output == "json":
         echo(

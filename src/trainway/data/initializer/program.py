@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from trainway.data import file_lock
-from trainway.data.cache import Cache, NoRoomError, TooLargeError, user_cache
+from trainway.data.cache import Cache, user_cache
 from trainway.data.copying import copy
 from trainway.data.disk import disk_error, in_words
 from trainway.data.flight.initialization import SCHEME, await_cache
@@ -47,11 +47,6 @@ _KEYS_HINT: Final = (
     " source, or in the Secret of its secretRef"
 )
 
-_PAST_THE_CACHE: Final[Mapping[type[TrainwayError], str]] = {
-    TooLargeError: "it is too large for the cache, and goes past it",
-    NoRoomError: "running jobs use the cache, which has no room for it: it goes past the cache",
-}
-
 
 def main(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
     """Fetch what the variables say; the exit code says how it went."""
@@ -67,6 +62,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str] | None = None)
         request = request_of(asked.step, env)
         uri = str(request.location)
         os.environ.update(request.environment)
+        for name in request.unset:
+            os.environ.pop(name, None)
         cache = user_cache(env) if asked.cached else None
         initialize(Path(asked.target or f"{WORKSPACE}/{asked.step}"), request, env, report, cache)
     except TrainwayError as error:
@@ -141,13 +138,9 @@ class Report:
 
 
 def _fetched(request: Request, target: Path, report: Report, cache: Cache | None) -> Outcome:
-    options = Options(progress=report.progress, may_link=True)
+    options = Options(progress=report.progress, may_link=True, say=report.say)
     uri = str(request.location) if not request.location.query else _with_query(request)
-    try:
-        outcome = copy(uri, f"{target}/", request.patterns, options, cache)
-    except (TooLargeError, NoRoomError) as error:
-        report.say(_PAST_THE_CACHE[type(error)])
-        outcome = copy(uri, f"{target}/", request.patterns, options)
+    outcome = copy(uri, f"{target}/", request.patterns, options, cache)
     if not outcome.files:
         said = []
         if request.patterns.ignore:
