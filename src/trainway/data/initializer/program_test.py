@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -308,3 +309,21 @@ def test_a_hub_that_must_not_be_asked_ends_it_at_once(
 
     assert status == 2
     assert sum("HF_HUB_OFFLINE is set" in line for line in said) == 1
+
+
+def test_keys_that_are_given_are_used_without_those_of_the_pod(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: dict[str, str] = {}
+    monkeypatch.setattr(program, "initialize", lambda *_words: seen.update(os.environ))
+    env = {
+        "STORAGE_URI": "s3://b/d",
+        "ACCESS_KEY_ID": "ours",
+        "AWS_ACCESS_KEY_ID": "other",
+        "AWS_SESSION_TOKEN": "other",
+        "AWS_PROFILE": "other",
+    }
+
+    assert run(monkeypatch, env, "dataset")[0] == 0
+    assert seen["AWS_ACCESS_KEY_ID"] == "ours"
+    assert not {"AWS_SESSION_TOKEN", "AWS_PROFILE"} & seen.keys()
