@@ -33,6 +33,12 @@ def complete(before: Files, now: Files, *, is_over: bool) -> list[str]:
     return sorted(ready, key=lambda name: (-now[name][1], name))
 
 
+def whole(names: Iterable[str], unread: Iterable[str]) -> list[str]:
+    """Those of which nothing in the same folder is unread: half a checkpoint is none."""
+    torn = {name.partition("/")[0] for name in unread if "/" in name}
+    return [name for name in names if "/" not in name or name.partition("/")[0] not in torn]
+
+
 def listed(mirrored: Files, now: Files) -> list[str]:
     """What the manifest has: all that is mirrored, in whichever version, and still there."""
     return sorted(name for name in mirrored if name in now)

@@ -35,14 +35,17 @@ from trainway.engine.checkpoint.manifest import (
     listed,
     manifest_text,
     read_manifest,
+    whole,
 )
 from trainway.engine.times import time_text
-from trainway.errors import NotFoundError, TrainwayError, UnavailableError
+from trainway.errors import NotFoundError, TrainwayError, UnavailableError, UnreadableError
 
 _AT_ONCE: Final = 4
 _LARGEST_NOTE: Final = 100_000_000
 _STOPS: Final = "the server stops"
 _NOT_THERE: Final = (FileNotFoundError, NotADirectoryError)
+_Unread = dict[str, OSError | UnreadableError]
+"""Why files, and folders with a slash behind them, cannot be read."""
 _OWN: Final = ".trainway/"
 """What a function returns is of no use to another job."""
 
@@ -133,15 +136,19 @@ class Mirror:
         """Mirror what is complete; whether anything was done."""
         if not self._has_begun():
             return False
-        now = files_of(self.output)
+        unread: _Unread = {}
+        now = _files(self.output, unread)
         if not self.output.is_dir():
             return False  # it was set aside meanwhile, and not all of it was seen
         ready = complete(self._seen, now, is_over=is_over)
         self._seen = now
-        sent = self._send([name for name in ready if self.mirrored.get(name) != now[name]], now)
-        gone = [name for name in self.mirrored if name not in now] if now else []
+        names = [name for name in whole(ready, unread) if self.mirrored.get(name) != now[name]]
+        sent = self._send(names, now, unread)
+        gone = [name for name in self.mirrored if name not in now] if now and not unread else []
         if sent or gone:
-            self._list(now, gone)
+            self._list({**self.mirrored, **now} if unread else now, gone)
+        for error in unread.values():
+            raise error
         if is_over:
             self._keep(is_pending=False)
         return bool(sent or gone)
@@ -156,22 +163,30 @@ class Mirror:
             del self.mirrored[name]
         self._keep()
 
-    def _send(self, names: list[str], now: Files) -> list[str]:
-        """Send files, newest first; one that changes or goes meanwhile waits for the next look."""
+    def _send(self, names: list[str], now: Files, unread: _Unread) -> list[str]:
+        """Send files, newest first; one that changes or goes meanwhile waits for the next look.
+
+        One that cannot be read keeps only those back that are in the same folder.
+        """
         files = _HeldFiles(lambda: self._is_stopped)
 
         def one(name: str) -> bool:
-            with suppress(ChangedError, NotFoundError):
+            try:
                 entry = files.stat(str(self.output / name)[1:])
                 if entry is not None and _version(self.output / name) == now[name]:
                     send(files, self._bucket(), [Sent(entry, self._key(name))])
                     return _version(self.output / name) == now[name]
+            except (ChangedError, NotFoundError):
+                pass
+            except UnreadableError as error:
+                unread[name] = error
             return False
 
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="checkpoint") as pool:
             done = [
                 name for name, is_sent in zip(names, pool.map(one, names), strict=True) if is_sent
             ]
+        done = whole(done, unread)
         self.mirrored.update({name: now[name] for name in done})
         return done
 
@@ -235,15 +250,24 @@ def files_of(output: Path) -> dict[str, Version]:
     What goes meanwhile is not there. What cannot be read raises an OSError: whoever took it for
     gone would remove its copy.
     """
+    unread: _Unread = {}
+    found = _files(output, unread)
+    for error in unread.values():
+        raise error
+    return found
+
+
+def _files(output: Path, unread: _Unread) -> dict[str, Version]:
+    """The same; what cannot be read is noted, and the rest is found."""
     found: dict[str, Version] = {}
-    for path, version in _below(output):
+    for path, version in _below(output, unread):
         relative = str(path.relative_to(output))
         if not is_trace(relative) and not relative.startswith(_OWN) and _is_text(relative):
             found[relative] = version
     return found
 
 
-def _below(output: Path) -> Iterator[tuple[Path, Version]]:
+def _below(output: Path, unread: _Unread) -> Iterator[tuple[Path, Version]]:
     folders = [output]
     while folders:
         folder = folders.pop()
@@ -251,8 +275,15 @@ def _below(output: Path) -> Iterator[tuple[Path, Version]]:
             paths = list(folder.iterdir())
         except _NOT_THERE:
             continue
+        except OSError as error:
+            unread[f"{folder.relative_to(output)}/"] = error
+            continue
         for path in paths:
-            facts = _facts(path)
+            try:
+                facts = _facts(path)
+            except OSError as error:
+                unread[str(path.relative_to(output))] = error
+                continue
             if facts is not None and stat.S_ISDIR(facts.st_mode):
                 folders.append(path)
             elif facts is not None and stat.S_ISREG(facts.st_mode):

@@ -12,7 +12,7 @@ from trainway.data.store import PART_SIZE, Entry, Piece
 from trainway.data.uri import parse
 from trainway.engine.checkpoint.manifest import NAME
 from trainway.engine.checkpoint.mirror import Mirror, files_of
-from trainway.errors import NotFoundError, UnavailableError
+from trainway.errors import NotFoundError, UnavailableError, UnreadableError
 
 RUN = parse("s3://bucket/run")
 
@@ -198,6 +198,42 @@ def test_what_cannot_be_read_is_not_gone(
     assert bucket.objects == before
     assert mine.look(is_over=True)
     assert manifest(bucket) == ["1/model", "2/model"]
+
+
+@pytest.mark.parametrize("call", ["iterdir", "lstat", "open"])
+def test_what_can_be_read_is_mirrored_beside_what_cannot(
+    output: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    mine = mirror(output, bucket)
+    mine.restore()
+    for name in ("old/model", "lost/x/model"):
+        write(output / name, name)
+    mine.look(is_over=True)
+    (output / "old/model").unlink()
+    for name in ("new/model", "lost/optimizer", "last"):
+        write(output / name, name)
+    write(output / "lost/x/model", "another one")
+    fine, broken = getattr(Path, call), output / "lost/x" / ("" if call == "iterdir" else "model")
+
+    def fails(path: Path, *words: object, **named: object) -> object:
+        if path == broken:
+            raise OSError(errno.EACCES, "Permission denied", str(path))
+        return fine(path, *words, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, call, fails)
+        for _ in range(2):
+            with pytest.raises((OSError, UnreadableError), match="Permission denied"):
+                mine.look(is_over=True)
+    assert sorted(manifest(bucket)) == ["last", "lost/x/model", "new/model", "old/model"]
+    assert bucket.objects["run/lost/x/model"] == b"lost/x/model"
+    assert "run/old/model" in bucket.objects, "nothing is removed meanwhile"
+    assert mirror(output, bucket).is_pending()
+
+    mine.look(is_over=True)
+    assert sorted(manifest(bucket)) == ["last", "lost/optimizer", "lost/x/model", "new/model"]
+    assert bucket.objects["run/lost/x/model"] == b"another one"
+    assert "run/old/model" not in bucket.objects
 
 
 def test_what_is_set_aside_during_a_look_is_not_gone(
