@@ -135,6 +135,32 @@ def test_a_server_that_is_killed_sends_only_missing_parts_of_a_file(
     assert not stored_parts(bucket)
 
 
+OWN = """
+import os, pathlib
+output = pathlib.Path(os.environ["TRAINWAY_OUTPUT_DIR"])
+before = " ".join(sorted(path.name for path in output.iterdir()))
+(output / "before").write_text(before)
+rank = os.environ["TRAINWAY_JOB_RANK"]
+(output / rank).touch()
+"""
+
+
+@pytest.mark.xdist_group("s3")
+def test_each_job_of_a_run_has_a_folder_of_its_own(
+    place: Callable[[str], Installation], bucket: Path, tmp_path: Path
+) -> None:
+    script, user = tmp_path / "own.py", place("user")
+    script.write_text(OWN)
+    words = (str(script), "--num-jobs", "2", "--checkpoint", f"s3://{bucket.name}/run")
+    for before in ("", "{rank} before"):
+        user.run("run", *words)
+        for rank in ("0", "1"):
+            own, said = bucket / f"run/own-{rank}", before.format(rank=rank)
+            until((own / MANIFEST).exists, "a manifest is missing")
+            until(lambda own=own, said=said: (own / "before").read_text() == said, "it is another")
+    assert not (bucket / "run" / MANIFEST).exists()
+
+
 @pytest.mark.xdist_group("s3")
 def test_what_cannot_be_read_is_the_reason(
     place: Callable[[str], Installation], bucket: Path, tmp_path: Path

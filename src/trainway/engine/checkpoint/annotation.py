@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from trainway.data.uri import OBJECT_STORES, Location, parse
 from trainway.errors import UsageError
@@ -14,6 +14,20 @@ NOTE: Final = "checkpoint.json"
 """What is known of the mirror of a job's output, in a file beside the output."""
 
 
+class Owner(Protocol):
+    """What counts of the record of a job."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def run(self) -> str | None:
+        """The run that it belongs to."""
+        ...
+
+
 def checkpoint_of(job: Mapping[str, Any]) -> str:
     """The URI that a job names; empty: it names none."""
     metadata = job.get("metadata")
@@ -22,9 +36,14 @@ def checkpoint_of(job: Mapping[str, Any]) -> str:
     return value if isinstance(value, str) else ""
 
 
-def location_of(objects: Iterable[Json]) -> Location | None:
-    """Where the job among these objects has its checkpoints, which has been checked."""
+def location_of(objects: Iterable[Json], record: Owner) -> Location | None:
+    """Where the job among these objects has its checkpoints, which has been checked.
+
+    Jobs of a run name one folder together, and each of them has a folder of its own in it.
+    """
     named = next(filter(None, map(checkpoint_of, objects)), "")
+    if named and record.run:
+        return parse(f"{named.removesuffix('/')}/{record.name}")
     return parse(named) if named else None
 
 

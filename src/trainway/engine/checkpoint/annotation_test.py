@@ -1,9 +1,12 @@
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 
 from trainway.engine.checkpoint.annotation import checkpoint_errors, location_of
 from trainway.jobset.labels import CHECKPOINT
+
+ALONE = SimpleNamespace(name="tune", run=None)
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,11 @@ def test_where_checkpoints_can_be(case: Case) -> None:
     assert bool(errors) == bool(case.problem)
     assert case.problem in "".join(map(str, errors))
     if not errors:
-        assert str(location_of([{"metadata": 7}, job])) == case.uri
+        assert str(location_of([{"metadata": 7}, job], ALONE)) == case.uri
+        below = str(location_of([job], SimpleNamespace(name="tune-3", run="r")))
+        assert below == f"{case.uri.removesuffix('/')}/tune-3"
 
 
 def test_most_jobs_have_none() -> None:
-    assert location_of([{"kind": "JobSet", "metadata": {}}]) is None
+    assert location_of([{"kind": "JobSet", "metadata": {}}], ALONE) is None
     assert checkpoint_errors({"metadata": None}) == []

@@ -185,7 +185,7 @@ class Mirrors:
         output = job.backend.output(job.record.handle_data)
         if not output.with_name(NOTE).exists():
             return None
-        location = location_of(await self._reading.objects(job.id))
+        location = location_of(await self._reading.objects(job.id), job.record)
         if location is None:
             return None
         return _Mirrored(_mirror(output, location, job.id), job.record.name)
@@ -209,7 +209,7 @@ class Mirrors:
             record, objects = await self._reading.whole(key)
         except NotFoundError:
             return
-        location = location_of(objects) if record.is_over else None
+        location = location_of(objects, record) if record.is_over else None
         mirror = None if location is None else _mirror(output, location, key)
         if mirror is not None and await asyncio.to_thread(mirror.is_pending):
             self._known[key] = _Mirrored(mirror, key)

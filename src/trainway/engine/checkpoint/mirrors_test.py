@@ -65,7 +65,8 @@ def begun(jobs: Path, key: str) -> None:
 
 
 def record(key: str = "a", **fields: Any) -> Any:
-    return SimpleNamespace(id=key, **{"is_over": False, "started": "now", "name": key, **fields})
+    known = {"is_over": False, "started": "now", "name": key, "run": None}
+    return SimpleNamespace(id=key, **{**known, **fields})
 
 
 def watching(jobs: Path, live: dict[str, Any], reading: Reading | None = None) -> Mirrors:

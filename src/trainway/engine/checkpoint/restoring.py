@@ -6,7 +6,7 @@ from typing import Protocol
 
 from trainway.backends.base import Backend, Handle
 from trainway.backends.capabilities import KeepsOutput
-from trainway.engine.record import Event
+from trainway.engine.record import Event, JobRecord
 from trainway.engine.stored_job import Change
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.jobset.labels import CHECKPOINT
@@ -17,6 +17,7 @@ class Beginning(Protocol):
     """A job that is about to be given to its backend, as `LiveJob` is."""
 
     backend: Backend
+    record: JobRecord
 
     def event(self, reason: str, message: str, kind: str = "Normal") -> Event:
         """Something that happens to the job now."""
@@ -34,7 +35,7 @@ async def restored(live: Beginning, handle: Handle, objects: Sequence[Json]) -> 
     from trainway.engine.checkpoint.annotation import location_of  # noqa: PLC0415 - seldom needed
     from trainway.engine.checkpoint.mirror import Mirror  # noqa: PLC0415 - as above
 
-    location, backend = location_of(objects), live.backend
+    location, backend = location_of(objects, live.record), live.backend
     if location is None or not isinstance(backend, KeepsOutput):
         return
     if handle.get("outputs") == "keep":
