@@ -13,6 +13,8 @@ from typing import Final
 from trainway.api.task.storage_mount import Mode, StorageMount
 from trainway.api.task.storage_remote import remote_name
 
+_KEY: Final = "AWS_ACCESS_KEY_ID"
+_TOKENS: Final = ("AWS_SESSION_TOKEN", "AWS_TOKEN")
 _FETCH: Final = """\
 fetch() {
   rmdir "$3" 2>/dev/null
@@ -164,13 +166,18 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def copying(pairs: Sequence[tuple[StorageMount, str]]) -> str:
-    """The script that copies each to a place."""
+def copying(pairs: Sequence[tuple[StorageMount, str]], given: Sequence[str] = ()) -> str:
+    """The script that copies each to a place.
+
+    `given` are the variables that come along. With keys among them, a token that the host has for
+    others is not used.
+    """
+    others = [name for name in _TOKENS if _KEY in given and name not in given]
     lines = [
         f"fetch {quoted(mount.uri)} {quoted(remote(mount))} {quoted(place)}\n"
         for mount, place in pairs
     ]
-    return _FETCH + "".join(lines)
+    return (f"unset {' '.join(others)}\n" if others else "") + _FETCH + "".join(lines)
 
 
 def mounting(mounts: Sequence[Mounted]) -> str:

@@ -102,7 +102,8 @@ class TaskStorage:
         ]
         alone = {"image": image, "securityContext": copy.deepcopy(_UNPRIVILEGED)}
         container: Json = {"name": CONTAINER, **(alone if image else {})}
-        script = self.beside.checks() + (storage_script.copying(pairs) if pairs else "")
+        given = self.keys.names
+        script = self.beside.checks() + (storage_script.copying(pairs, given) if pairs else "")
         container["command"] = ["sh", "-c", literal(script)]
         known = [*self.copies, *self.beside.mounts]
         container["env"] = list(self._variables(known, self.keys.names))

@@ -3,9 +3,13 @@
 import json
 from typing import Any
 
+import pytest
+
 from trainway.api.task import task_object
+from trainway.api.task.storage_mount import StorageMount
 from trainway.api.task.task_file import parse
 from trainway.api.task.task_object import StorageKeys, TaskJob
+from trainway.compiler import storage_script
 from trainway.compiler.network import KubernetesNetwork
 from trainway.compiler.task import compile_task
 from trainway.compiler.task_test import ORIGIN, OneHost
@@ -49,6 +53,20 @@ def test_copies_are_made_by_a_step_before_the_task() -> None:
         {"name": "storage-0", "mountPath": "/data", "subPath": "content"},
         {"name": "storage-1", "mountPath": "/home/me/here", "subPath": "content"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "others"),
+    [
+        ((), ""),
+        (("AWS_ACCESS_KEY_ID",), "unset AWS_SESSION_TOKEN AWS_TOKEN\n"),
+        (("AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN"), "unset AWS_TOKEN\n"),
+    ],
+    ids=str,
+)
+def test_a_copy_does_not_use_a_token_of_other_keys(given: tuple[str, ...], others: str) -> None:
+    script = storage_script.copying([(StorageMount("/data", "s3://bucket/data"), "/place")], given)
+    assert script.startswith(f"{others}fetch() {{\n")
 
 
 def test_only_what_mounts_gets_keys_of_its_store() -> None:
