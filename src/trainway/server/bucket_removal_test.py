@@ -294,6 +294,34 @@ def test_a_search_uses_its_bucket_between_two_trials(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+def test_a_schedule_uses_its_bucket_until_it_is_deleted(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def remove(uri: str, _variables: Mapping[str, str]) -> str:
+        asked.append(uri)
+        return ""
+
+    async def scene(site: Site) -> None:
+        engine = site.world.engine
+        removal = BucketRemoval(engine.storage, engine.reading, remove)
+        nightly = {**json.loads(body()), "name": "nightly", "cron": "0 3 * * *"}
+        code, _ = await site.ask("POST", "/schedules", json.dumps(nightly).encode())
+        assert code == 201
+        (listed,) = (await site.ask("GET", "/storage"))[1]["items"]
+        assert (listed["uri"], listed["made"]) == ("s3://mine-1", True)
+        once = {**TASK, "buckets": {"made": []}}
+        _, made = await site.ask("POST", "/jobs", body(once))
+        await ended(site, made["job"]["metadata"]["id"])
+        await removal.look()
+        assert asked == [], "the schedule fires again"
+        assert (await site.ask("DELETE", "/schedules/nightly"))[0] == 200
+        await removal.look()
+        assert asked == ["s3://mine-1"]
+        await removal.background.close()
+
+    play(tmp_path, scene)
+
+
 def test_a_bucket_that_was_there_before_stays(tmp_path: Path) -> None:
     async def remove(uri: str, variables: Mapping[str, str]) -> str:
         raise AssertionError((uri, variables))

@@ -1,5 +1,6 @@
 """Where named volumes and buckets are kept."""
 
+import json
 from dataclasses import asdict, fields
 from typing import Final
 
@@ -8,7 +9,7 @@ from sqlalchemy import Connection, Engine, delete, func, insert, select
 from trainway.engine.database import transaction
 from trainway.engine.phases import TERMINAL
 from trainway.engine.storage.record import BucketRecord, VolumeRecord
-from trainway.engine.tables import BUCKETS, JOBS, LABELS, RUNS, VOLUMES
+from trainway.engine.tables import BUCKETS, JOBS, LABELS, RUNS, SCHEDULES, VOLUMES
 
 _VOLUME: Final = [VOLUMES.c[field.name] for field in fields(VolumeRecord)]
 _BUCKET: Final = [BUCKETS.c[field.name] for field in fields(BucketRecord)]
@@ -66,7 +67,8 @@ class StorageStore:
     def is_left_over(self, record: BucketRecord, label: str) -> bool:
         """Whether a bucket is still as it was, and no job with this label needs it any more.
 
-        A search that goes on needs it also while none of its trials runs.
+        A search that goes on needs it also while none of its trials runs, and a schedule until it
+        is deleted.
         """
         is_alive = JOBS.c.phase.not_in(sorted(TERMINAL))
         goes_on = RUNS.c.search.is_not(None) & RUNS.c.outcome.is_(None)
@@ -76,9 +78,12 @@ class StorageStore:
             .outerjoin(RUNS, RUNS.c.id == LABELS.c.run)
             .where(LABELS.c.key == label, is_alive | goes_on)
         )
+        marked = SCHEDULES.c.submission.contains(json.dumps(label), autoescape=True)
+        schedules = select(SCHEDULES.c.id).where(marked)
         with self._engine.connect() as connection:
-            is_there = _is_there(connection, record)
-            return is_there and connection.execute(users.limit(1)).first() is None
+            return _is_there(connection, record) and all(
+                connection.execute(query.limit(1)).first() is None for query in (users, schedules)
+            )
 
     def newest_user(self, label: str) -> str | None:
         """The id of the newest job with a label."""

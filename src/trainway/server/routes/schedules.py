@@ -155,7 +155,8 @@ def add_schedule_routes(api: Api, engine: Engine) -> None:
             is_paused=body.paused,
             submission=engine.storage.meant(submission_of(body.objects, body.options)),
         )
-        made, warnings = await schedules.create(new, idempotency_key)
+        async with engine.storage.naming(body.objects):
+            made, warnings = await schedules.create(new, idempotency_key)
         return JsonAnswer({"schedule": made, "warnings": warnings}, 201)
 
     @api.post(f"{path}/check", tags=["schedules"], response_model=CronReport)
