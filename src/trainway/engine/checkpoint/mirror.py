@@ -8,6 +8,7 @@ server.
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +43,7 @@ from trainway.errors import NotFoundError, TrainwayError, UnavailableError, Unre
 
 _AT_ONCE: Final = 4
 _LARGEST_NOTE: Final = 100_000_000
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _STOPS: Final = "the server stops"
 _NOT_THERE: Final = (FileNotFoundError, NotADirectoryError)
 _Unread = dict[str, OSError | UnreadableError]
@@ -305,11 +307,12 @@ def _version(path: Path) -> Version | None:
 
 
 def _is_text(name: str) -> bool:
+    """Whether an object can have the name; buckets refuse what is no text."""
     try:
         name.encode()
     except UnicodeEncodeError:
         return False
-    return name != NAME
+    return name != NAME and not _CONTROL.search(name)
 
 
 def _note(output: Path) -> dict[str, object] | None:

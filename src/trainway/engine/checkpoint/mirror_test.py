@@ -86,6 +86,8 @@ def test_what_a_job_writes_is_in_the_bucket_after_two_looks(output: Path, bucket
     write(output / "epochs/1/model", "one")
     (output / "link").symlink_to("/etc/passwd")
     os.mkfifo(output / "pipe")
+    for name in ("two\nlines", "Icon\r", os.fsdecode(b"a\xff")):
+        write(output / name, "a bucket takes no such name")
     write(output / ".trainway/result", "no")
     assert not mine.look()
     assert mine.look()
