@@ -54,6 +54,7 @@ _SIGNED_FOR: Final = timedelta(minutes=15)
 _RETRIES: Final = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
 _CODE: Final = re.compile(r"<Code>(\w{1,60})</Code>")
 _STATUS: Final = re.compile(r"status code: (\d{3})")
+_STRANGE: Final = re.compile(r'path: ("(?:[^"\\]|\\.){1,1024}")')
 _REFUSED: Final = {"401", "403"}
 _CREDENTIALS: Final = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile that AWS_PROFILE names in"
@@ -208,8 +209,14 @@ class ObjectStore:
         except (TrainwayError, GeneratorExit):
             raise
         except Exception as error:
-            from obstore.exceptions import BaseError, PreconditionError  # noqa: PLC0415 - an extra
+            from obstore.exceptions import (  # noqa: PLC0415 - an extra
+                BaseError,
+                InvalidPathError,
+                PreconditionError,
+            )
 
+            if isinstance(error, InvalidPathError):
+                raise _strange_name(self._location.of(key), error) from None
             if isinstance(error, PreconditionError):
                 changed = f"{self._location.of(key)} changed while it was read"
                 raise ChangedError(changed) from None
@@ -249,6 +256,17 @@ def failure(location: Location, error: Exception) -> TrainwayError:
         f"{where} {said}",
         hint="is the endpoint the right one, and are there credentials? They come from"
         f" {_CREDENTIALS[scheme]}",
+    )
+
+
+def _strange_name(location: Location, error: Exception) -> TrainwayError:
+    """What to say of an object among others of which obstore tells none then."""
+    found = _STRANGE.search(str(error))
+    named = f": {found[1]}" if found else ""
+    return UsageError(
+        f"{location} has an object whose name is none of a file{named}",
+        hint="a name has no control characters, and none of its parts is empty, '.' or '..'; rename"
+        " the object, or name a folder without it",
     )
 
 

@@ -244,6 +244,15 @@ class Bucket(BaseHTTPRequestHandler):
         self.send_header("ETag", '"1"')
         self.end_headers()
 
+    def do_GET(self) -> None:
+        found = b"<Contents><Key>a/Icon&#13;</Key><LastModified>2026-01-01T00:00:00.000Z"
+        found += b'</LastModified><ETag>"x"</ETag><Size>1</Size></Contents>'
+        listed = b"<ListBucketResult><IsTruncated>false</IsTruncated>%s</ListBucketResult>" % found
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(listed)))
+        self.end_headers()
+        self.wfile.write(listed)
+
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its signature
         pass
 
@@ -282,6 +291,19 @@ def test_what_is_sent_to_r2_is_signed_with_its_keys_from_any_thread_and_process(
     for headers in Bucket.asked:
         assert "Credential=OURS/" in headers["authorization"]
         assert not {"x-amz-security-token", "x-amz-request-payer"} & headers.keys()
+
+
+@pytest.mark.usefixtures("only")
+def test_an_object_that_can_be_no_file_is_named(
+    bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {**FOREIGN, "AWS_ENDPOINT_URL": bucket}.items():
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(UsageError, match="s3://bucket/a has an object whose name is none"):
+        list(ObjectStore(HERE).list("a"))
+    with pytest.raises(UsageError, match=r'"a/Icon\\r"'):
+        list(ObjectStore(HERE).list("a"))
 
 
 @pytest.mark.usefixtures("only")
