@@ -145,6 +145,12 @@ rank = os.environ["TRAINWAY_JOB_RANK"]
 """
 
 
+def has_begun_with(own: Path, said: str) -> None:
+    """Wait until the last job of a folder has told what it found there."""
+    until((own / MANIFEST).exists, "a manifest is missing")
+    until(lambda: (own / "before").read_text() == said, "it began with something else")
+
+
 @pytest.mark.xdist_group("s3")
 def test_each_job_of_a_run_has_a_folder_of_its_own(
     place: Callable[[str], Installation], bucket: Path, tmp_path: Path
@@ -155,9 +161,7 @@ def test_each_job_of_a_run_has_a_folder_of_its_own(
     for before in ("", "{rank} before"):
         user.run("run", *words)
         for rank in ("0", "1"):
-            own, said = bucket / f"run/own-{rank}", before.format(rank=rank)
-            until((own / MANIFEST).exists, "a manifest is missing")
-            until(lambda own=own, said=said: (own / "before").read_text() == said, "it is another")
+            has_begun_with(bucket / f"run/own-{rank}", before.format(rank=rank))
     assert not (bucket / "run" / MANIFEST).exists()
 
 
