@@ -192,11 +192,11 @@ def chosen_each_time(
     prefer = checked(preferred(on, options.prefer))
 
     def there(place: str) -> Submission:
-        return made(replace(options, on=place))
+        return made(at(options, place))
 
     found = ask(rest, places_of(rest, on), there, prefer)
-    others = candidates(rest, found, there)
-    return with_others(options, found.place(), candidates=others, chosen_by=prefer)
+    place, others = found.place(), candidates(rest, found, there)
+    return with_others(at(options, place), place, candidates=others, chosen_by=prefer)
 
 
 def is_recovered(submission: Submission) -> bool:

@@ -143,3 +143,16 @@ def test_the_place_of_a_schedule_is_chosen_each_time(fake: FakeServer) -> None:
     options = sent["options"]
     assert (options["backend"], options["prefer"]) == ("ssh/lab", "order")
     assert [other["backend"] for other in options["candidates"]] == ["local"]
+
+
+def test_options_of_slurm_leave_no_place_of_a_schedule_out(fake: FakeServer) -> None:
+    for on in ("slurm/hpc,local", "local,slurm/hpc"):
+        fake.places.fits = dict.fromkeys(on.split(","), "now")
+        with pytest.raises(NotFoundError):  # as above
+            Client().create_schedule("0 3 * * *", TRAIN, on=on, slurm={"qos": "high"})
+    first, second = [body for _, path, body in fake.requests if path.endswith("/schedules")]
+    for sent, place, other in ((first, "slurm/hpc", "local"), (second, "local", "slurm/hpc")):
+        assert sent["options"]["backend"] == place
+        assert [each["backend"] for each in sent["options"]["candidates"]] == [other]
+    assert SLURM_OPTIONS in str(first["objects"])
+    assert SLURM_OPTIONS not in str(second["objects"])
