@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from trainway.errors import InvalidError, TrainwayError, UsageError
 from trainway.families.builtin import HELD
-from trainway.families.table import family_of, name_of
+from trainway.families.table import family_of, name_of, spelled
 from trainway.json_types import Json
 from trainway.sdk.recovery_strategy import EAGER_NEXT, FAILOVER
 from trainway.sdk.rest import Rest, Submission
@@ -104,7 +104,7 @@ def places_of(rest: Rest, on: str) -> list[str]:
         raise UsageError(f"{on!r} has an empty place", hint="write --on k8s/a,slurm/b,local")
     if ANY in named:
         raise UsageError("any stands for all places", hint="write --on any, or list the places")
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys(map(spelled, named)))
 
 
 def ask(

@@ -23,10 +23,11 @@ TRAIN: Json = {
 def test_a_choice_of_places_is_left_to_the_server(fake: FakeServer) -> None:
     client = Client()
     fake.places.fits = {"ssh/lab": "now", "local": "later"}
-    client.run(TRAIN, on="local,ssh/lab")
+    client.run(TRAIN, on="local,ssh/lab/,ssh/lab")
     client.run(TRAIN, on="any", prefer="order")
     asked = [body for _, path, body in fake.requests if path.endswith("/placements")]
     assert [body["prefer"] for body in asked] == ["order", "order"]
+    assert [len(body["candidates"]) for body in asked] == [2, 2]
     sent = [body for _, path, body in fake.requests if path.endswith("/jobs")]
     assert [body["options"]["backend"] for body in sent] == ["ssh/lab", "ssh/lab"]
     fake.places.fits = {"local": "never"}
