@@ -125,3 +125,7 @@ def test_a_gang_that_is_not_elastic_needs_the_same_always() -> None:
     demand = demand_of({"replicatedJobs": [role("node", "2", pods=4)]})
     assert demand.elastic is None
     assert with_nodes(demand, 1) is demand
+    for said in ("²", "9" * 5000, "0", "5", "x"):
+        trainer = role("node", "2", pods=4)
+        trainer["template"]["metadata"] = {"annotations": {MIN_NODES: said}}
+        assert demand_of({"replicatedJobs": [trainer]}).elastic is None

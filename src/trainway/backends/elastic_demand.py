@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trainway.jobset.labels import MIN_NODES
+from trainway.agent.base.job_spec import minimum_nodes
 from trainway.jobset.model import replicated_jobs
 from trainway.jobset.quantity import ZERO, Quantity
 from trainway.jobset.requests import pod_requests
@@ -49,10 +49,10 @@ def elastic_nodes(spec: dict[str, Any]) -> ElasticNodes | None:
     """Those of a JobSet's spec; None: it is not elastic."""
     for job in replicated_jobs(spec):
         metadata = (job.data.get("template") or {}).get("metadata") or {}
-        text = str((metadata.get("annotations") or {}).get(MIN_NODES) or "")
         most = int(job.job_spec.get("parallelism") or 1)
-        if text.isdigit() and job.replicas == 1 and 0 < int(text) <= most:
+        least = minimum_nodes(metadata.get("annotations"), most)
+        if least is not None and job.replicas == 1:
             requests = pod_requests(job.pod.spec)
             cpus, memory = requests.get("cpu", ZERO), requests.get("memory", ZERO)
-            return ElasticNodes(job.name, most, int(text), most, cpus, memory)
+            return ElasticNodes(job.name, most, least, most, cpus, memory)
     return None

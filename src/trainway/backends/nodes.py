@@ -87,6 +87,16 @@ class SharesNodes(Protocol):
 
 
 @runtime_checkable
+class BeginsSmaller(Protocol):
+    """Has a queue of ours, from which elastic jobs begin with as many nodes as fit."""
+
+    @property
+    def begins_smaller(self) -> bool:
+        """Whether they do."""
+        ...
+
+
+@runtime_checkable
 class DrainsNodes(Protocol):
     """Can set nodes aside, so that they take no new pods and keep those that they have."""
 

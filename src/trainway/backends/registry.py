@@ -22,7 +22,7 @@ from trainway.errors import NotFoundError, TrainwayError
 from trainway.families.builtin import BUILTIN
 from trainway.families.clouds import CLOUDS
 from trainway.families.family import Carried, Family
-from trainway.families.table import BackendError, family_of, installed_names, name_of
+from trainway.families.table import BackendError, family_of, installed_names, name_of, spelled
 from trainway.schema.validation import closest
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Registry:
 
     def get(self, name: str, kubeconfig: Iterable[str] = ()) -> Backend:
         """The backend of that name, as whoever has these kubeconfig files sees it."""
-        name = "/".join(part for part in name.split("/") if part)
+        name = spelled(name)
         _, _, target = name.partition("/")
         family = self._family(name)
         files = tuple(kubeconfig) if Carried.KUBECONFIG in family.carries else ()

@@ -47,7 +47,8 @@ def placed(
     # A task of a search asks for it in vain: its trials stay where they are submitted.
     is_asked = "search" not in several or options.get("recovery_strategy") is not None
     has_deadline = options.get("deadline") is not None
-    if has_deadline or wait is not None or (is_asked and is_recovered(made(place))):
+    may_go_on = has_deadline or wait is not None or (is_asked and is_recovered(made(place)))
+    if may_go_on and not options.get("dry_run"):  # which sends no files ahead
         options["candidates"] = candidates(connect(), found, made)
         options["sent_deadline"] = deadline_sent(options, wishes.on or ANY)
     options |= _at(options, place, wishes)

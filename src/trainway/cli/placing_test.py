@@ -85,6 +85,15 @@ def test_objects_of_a_dry_run_are_alone_on_stdout(fake: FakeServer) -> None:
     assert not bodies(fake, "/jobs")
 
 
+def test_no_file_goes_ahead_of_a_dry_run(fake: FakeServer) -> None:
+    fake.places.fits = {"local": "now", "ssh/lab": "now"}
+    Path("data").write_bytes(bytes(2_000_000))
+    Path("t.yaml").write_text("{run: 'true', file_mounts: {/tmp/data: ./data}}")
+    result = invoke("run", "--dry-run", "--max-wait", "9m", "--on", "local,ssh/lab", "t.yaml")
+    assert result.exit_code == 0, result.output
+    assert not [url for _, url, _ in fake.requests if url.endswith(("/missing", "/files"))]
+
+
 def test_a_job_that_no_place_takes_is_not_submitted(fake: FakeServer) -> None:
     fake.places.fits = {"local": "never", "ssh/lab": "never"}
     result = invoke("run", "--on", "local,ssh/lab", "a.yaml")

@@ -15,6 +15,7 @@ INITIALIZERS: Final = ("dataset-initializer", "model-initializer")
 
 _MOST: Final = 2**31 - 1
 _MOST_CODE: Final = 255
+_DIGITS: Final = 20
 
 
 def with_max_restarts(job: Json, restarts: int, exit_codes: Sequence[int] = ()) -> Json:
@@ -52,7 +53,7 @@ def recovered_exit_codes(annotations: Mapping[str, str]) -> list[int]:
 def exit_codes_of(text: str) -> list[int]:
     """The codes of `33,34`, in order; ValueError where one is no exit code of a failure."""
     parts = [part.strip() for part in text.split(",")] if text.strip() else []
-    if not all(part.isascii() and part.isdigit() for part in parts):
+    if not all(part.isascii() and part.isdigit() and len(part) <= _DIGITS for part in parts):
         raise ValueError(text)
     codes = sorted({int(part) for part in parts})
     if codes and not 0 < codes[0] <= codes[-1] <= _MOST_CODE:

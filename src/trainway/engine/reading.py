@@ -177,6 +177,11 @@ class Reading:
         wanted = Filter(phases=phases, place=place)
         return await self._ledger.call(self._store.page, wanted, most)
 
+    async def been_at(self, place: str, most: int) -> list[JobRecord]:
+        """Jobs of a backend, and the newest of all, which may have been there; some come twice."""
+        found = [await self.at(where, tuple(Phase), most) for where in (place, "")]
+        return [record for records in found for record in records]
+
     async def overview(self, hours: int) -> Json:
         """How things stand, and what happened in so many hours."""
         since = self._clock() - timedelta(hours=hours)

@@ -44,6 +44,11 @@ def name_of(place: str | None) -> str:
     return next((part for part in (place or HERE).split("/") if part), "")
 
 
+def spelled(place: str) -> str:
+    """A place as its backend is called: `ssh/lab` of `ssh/lab/`. What names none stays as it is."""
+    return "/".join(part for part in place.split("/") if part) or place
+
+
 def installed_names() -> list[str]:
     """The families of other packages, whether or not they can be loaded."""
     return sorted(

@@ -8,6 +8,8 @@ from trainway.errors import UsageError
 _HINT: Final = "write a number such as 4, or MIN:MAX such as 2:8 for an elastic torch job"
 MOST_NODES: Final = 100_000
 """As many as a task may have."""
+_DIGITS: Final = 20
+"""Python reads no number of thousands of digits."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ def parse_nodes(value: int | str) -> NodeRange:
 
 
 def _count(value: int | str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+    if not (text.isascii() and text.isdigit() and text.strip("0")):
         raise UsageError(f"{value!r} is not a number of nodes", field="nodes", hint=_HINT)
-    if int(text) > MOST_NODES:
+    if len(text) > _DIGITS or int(text) > MOST_NODES:
         raise UsageError(f"{value!r} is more than {MOST_NODES:,} nodes", field="nodes", hint=_HINT)
     return int(text)

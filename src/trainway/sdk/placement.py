@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from trainway.errors import InvalidError, TrainwayError, UsageError
 from trainway.families.builtin import HELD
-from trainway.families.table import family_of, name_of
+from trainway.families.table import family_of, name_of, spelled
 from trainway.json_types import Json
 from trainway.sdk.recovery_strategy import EAGER_NEXT, FAILOVER
 from trainway.sdk.rest import Rest, Submission
@@ -104,7 +104,7 @@ def places_of(rest: Rest, on: str) -> list[str]:
         raise UsageError(f"{on!r} has an empty place", hint="write --on k8s/a,slurm/b,local")
     if ANY in named:
         raise UsageError("any stands for all places", hint="write --on any, or list the places")
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys(map(spelled, named)))
 
 
 def ask(
@@ -192,11 +192,11 @@ def chosen_each_time(
     prefer = checked(preferred(on, options.prefer))
 
     def there(place: str) -> Submission:
-        return made(replace(options, on=place))
+        return made(at(options, place))
 
     found = ask(rest, places_of(rest, on), there, prefer)
-    others = candidates(rest, found, there)
-    return with_others(options, found.place(), candidates=others, chosen_by=prefer)
+    place, others = found.place(), candidates(rest, found, there)
+    return with_others(at(options, place), place, candidates=others, chosen_by=prefer)
 
 
 def is_recovered(submission: Submission) -> bool:

@@ -23,10 +23,11 @@ TRAIN: Json = {
 def test_a_choice_of_places_is_left_to_the_server(fake: FakeServer) -> None:
     client = Client()
     fake.places.fits = {"ssh/lab": "now", "local": "later"}
-    client.run(TRAIN, on="local,ssh/lab")
+    client.run(TRAIN, on="local,ssh/lab/,ssh/lab")
     client.run(TRAIN, on="any", prefer="order")
     asked = [body for _, path, body in fake.requests if path.endswith("/placements")]
     assert [body["prefer"] for body in asked] == ["order", "order"]
+    assert [len(body["candidates"]) for body in asked] == [2, 2]
     sent = [body for _, path, body in fake.requests if path.endswith("/jobs")]
     assert [body["options"]["backend"] for body in sent] == ["ssh/lab", "ssh/lab"]
     fake.places.fits = {"local": "never"}
@@ -143,3 +144,16 @@ def test_the_place_of_a_schedule_is_chosen_each_time(fake: FakeServer) -> None:
     options = sent["options"]
     assert (options["backend"], options["prefer"]) == ("ssh/lab", "order")
     assert [other["backend"] for other in options["candidates"]] == ["local"]
+
+
+def test_options_of_slurm_leave_no_place_of_a_schedule_out(fake: FakeServer) -> None:
+    for on in ("slurm/hpc,local", "local,slurm/hpc"):
+        fake.places.fits = dict.fromkeys(on.split(","), "now")
+        with pytest.raises(NotFoundError):  # as above
+            Client().create_schedule("0 3 * * *", TRAIN, on=on, slurm={"qos": "high"})
+    first, second = [body for _, path, body in fake.requests if path.endswith("/schedules")]
+    for sent, place, other in ((first, "slurm/hpc", "local"), (second, "local", "slurm/hpc")):
+        assert sent["options"]["backend"] == place
+        assert [each["backend"] for each in sent["options"]["candidates"]] == [other]
+    assert SLURM_OPTIONS in str(first["objects"])
+    assert SLURM_OPTIONS not in str(second["objects"])

@@ -188,13 +188,27 @@ def _with_wishes(file: TaskFile, wishes: Wishes) -> TaskFile:
 
 
 def _changed(document: Json, changes: Mapping[str, Any], resources: Mapping[str, Any]) -> Json:
+    if not resources:
+        return {**document, **changes}
     given = document.get("resources") or {}
+    merged = _overridden(given, resources)
+    for how in ("any_of", "ordered"):
+        if given.get(how):  # what an alternative says itself would count instead
+            merged[how] = [
+                _overridden(each, {name: new for name, new in resources.items() if name in each})
+                for each in given[how]
+            ]
+    return {**document, **changes, "resources": merged}
+
+
+def _overridden(given: Json, resources: Mapping[str, Any]) -> Json:
+    """Resources with others in their place; of `job_recovery` what is said beside it stays."""
     merged = {**given, **resources}
-    if "job_recovery" in resources:  # what the file says beside it stays
+    if "job_recovery" in resources:
         said = given.get("job_recovery")
         known = said if isinstance(said, dict) else {"strategy": said} if said else {}
         merged["job_recovery"] = {**known, **resources["job_recovery"]}
-    return {**document, **changes, **({"resources": merged} if resources else {})}
+    return merged
 
 
 def _tasks(documents: Sequence[Json]) -> tuple[Task, ...]:

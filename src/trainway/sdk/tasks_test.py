@@ -49,6 +49,36 @@ def test_wishes_are_applied() -> None:
     assert "hidden" not in str(objects[1])
 
 
+ALTERNATIVES = """\
+name: x
+run: x
+resources:
+  image_id: docker:old
+  job_recovery: {max_restarts_on_errors: 1}
+  any_of:
+  - {infra: aws, accelerators: L4, image_id: docker:own}
+  - {infra: aws, accelerators: T4, job_recovery: FAILOVER}
+"""
+
+
+@pytest.mark.parametrize("on", [None, "aws"])
+def test_wishes_count_for_every_alternative(on: str | None) -> None:
+    wishes = Wishes(image="new", restarts=5, on=on)
+    task, errors = task_object.read(run_objects(ALTERNATIVES, "x.yaml", wishes)[-1])
+
+    assert task is not None, errors
+    found = task.file.tasks[0].resources.candidates
+    assert [(one.accelerator.name, one.image) for one in found if one.accelerator] == [
+        ("L4", "new"),
+        ("T4", "new"),
+    ]
+    recoveries = [one.fields["job_recovery"] for one in found]
+    assert recoveries == [
+        {"max_restarts_on_errors": 5},
+        {"strategy": "FAILOVER", "max_restarts_on_errors": 5},
+    ]
+
+
 @pytest.mark.parametrize(
     ("wishes", "message"),
     [

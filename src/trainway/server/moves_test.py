@@ -59,6 +59,7 @@ def test_what_cannot_be_is_refused_in_words(tmp_path: Path) -> None:
         await _ask(site, "/jobs", {"objects": [jobset("demo")]})
         for on, code, words in [
             ("local", 409, "demo is at local already"),
+            ("local/", 409, "demo is at local already"),
             ("nowhere", 409, "nowhere does not take demo: there is no backend 'nowhere'"),
             ("", 422, ""),
         ]:
@@ -139,5 +140,23 @@ def test_a_strategy_is_one_of_three(tmp_path: Path) -> None:
             site, "/jobs", {**body, "options": {"recovery_strategy": "retry"}}
         )
         assert (status, answer["error"]["field"]) == (422, "options.recovery_strategy")
+
+    play(tmp_path, scene)
+
+
+def test_places_are_called_as_their_backends_are(tmp_path: Path) -> None:
+    async def scene(site: Site) -> None:
+        site.world.engine.registry.put(FakePlace(THERE, Places()))
+        other = {"backend": "//local/", "objects": [jobset("demo")]}
+        due: Json = {"deadline": "2050-01-01T00:00:00Z", "work": 5, "sure": "local/"}
+        options = {"backend": f"{THERE}/", "candidates": [other], **due}
+        status, answer = await _ask(
+            site, "/jobs", {"objects": [jobset("demo")], "options": options}
+        )
+        assert status == 201, answer
+        shown = answer["job"]
+        assert (shown["spec"]["backend"], shown["status"]["recovery"]["places"]) == (
+            THERE, [THERE, "local"],
+        )  # fmt: skip
 
     play(tmp_path, scene)

@@ -31,7 +31,8 @@ class JobSpec:
         self.replaces_failed_only = (
             spec.get("podReplacementPolicy") == "Failed" or spec.get("podFailurePolicy") is not None
         )
-        self.minimum = _minimum(metadata or {}) if self.indexed else None
+        annotations = (metadata or {}).get("annotations")
+        self.minimum = minimum_nodes(annotations, self.completions) if self.indexed else None
         """With how many pods at least it goes on; None: it is not elastic."""
         if self.minimum is not None:
             # Each pod is replaced by itself, whatever became of others and however often.
@@ -61,9 +62,14 @@ def _counts(spec: Json, *, indexed: bool) -> tuple[int | None, int]:
     return completions, _number(parallelism, 1)
 
 
-def _minimum(metadata: Json) -> int | None:
-    text = str((metadata.get("annotations") or {}).get(MIN_NODES) or "")
-    return max(1, int(text)) if text.isdigit() else None
+def minimum_nodes(annotations: Json | None, most: int | None) -> int | None:
+    """With how many of its pods an elastic Job goes on, by its annotations; None: with all.
+
+    A JobSet that somebody wrote may say anything there; what is no number of its pods says nothing.
+    """
+    text = str((annotations or {}).get(MIN_NODES) or "")
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_INT32))
+    return int(text) if is_number and 1 <= int(text) <= (most or 1) else None
 
 
 def _number(value: int | None, default: int) -> int:

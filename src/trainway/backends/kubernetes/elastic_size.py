@@ -8,9 +8,10 @@ alone, but makes them anew with all nodes when it restarts; so whoever watches s
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from trainway.agent.base.job_spec import minimum_nodes
 from trainway.backends.base import Handle
 from trainway.errors import TrainwayError
-from trainway.jobset.labels import JOBSET_NAME, MIN_NODES, REPLICATED_JOB_NAME
+from trainway.jobset.labels import JOBSET_NAME, REPLICATED_JOB_NAME
 from trainway.jobset.status import conditions_of, find_true
 from trainway.json_types import Json
 from trainway.kube import resources
@@ -32,7 +33,7 @@ def wrong_sizes(jobs: Iterable[Json], elastic: Mapping[str, int], most: int) -> 
         is_over = any(find_true(conditions_of(job), end) for end in _ENDS)
         if role not in elastic or is_over or "deletionTimestamp" in metadata:
             continue
-        least = int((metadata.get("annotations") or {}).get(MIN_NODES) or 1)
+        least = minimum_nodes(metadata.get("annotations"), elastic[role]) or 1
         size = max(least, min(most, elastic[role]))
         if (spec.get("parallelism"), spec.get("completions")) != (size, size):
             found[str(metadata["name"])] = size

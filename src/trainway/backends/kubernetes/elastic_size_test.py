@@ -30,6 +30,7 @@ CASES = [
     Case("more again", sized(3), 4, {"demo-node-0": 4}),
     Case("never below the minimum", sized(4), 1, {"demo-node-0": 2}),
     Case("never above all", sized(3), 9, {"demo-node-0": 4}),
+    Case("a minimum that is none", sized(4, annotations={MIN_NODES: "²"}), 1, {"demo-node-0": 1}),
     Case("as it should be", sized(3), 3),
     Case("another role", plain_job("launcher"), 3),
     Case("a Job that goes", sized(4, deletionTimestamp="2026-11-15T05:00:00Z"), 3),

@@ -17,6 +17,8 @@ class SshBackend(LeavesHosts, PoolBackend):
     has_own_nodes: Final = True
     """What we set aside, others can still use: it is the pool agent that places nothing there."""
 
+    begins_smaller: Final = True
+
     def __init__(self, settings: BackendSettings) -> None:
         self._pools = ConfiguredPools(settings.home)
         super().__init__(settings, self._pools)

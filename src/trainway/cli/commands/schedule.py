@@ -17,7 +17,12 @@ from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
 from trainway.cli.refusal import RefusedError
-from trainway.cli.run_submission import made_objects, submission_options
+from trainway.cli.run_submission import (
+    made_objects,
+    submission_options,
+    task_places,
+    with_places,
+)
 from trainway.cli.run_words import RunCommand, words_argument
 from trainway.cli.schedule_text import HEADER, created_line, lines, row
 from trainway.cli.several_jobs import several_group, several_of
@@ -101,8 +106,9 @@ def create(ctx: click.Context, /, cron: str, targets: tuple[str, ...], **options
     from trainway.cli.commands.run import command as run  # noqa: PLC0415 - only to create one
 
     unused = run.make_context("run", [], resilient_parsing=True).params  # what only `run` asks
-    several, wishes, given = several_of(options), wishes_of(options), {**unused, **options}
-    if is_choice(wishes.on):
+    several, given = several_of(options), {**unused, **options}
+    wishes = with_places(targets, wishes_of(options), given)
+    if is_choice(wishes.on) or (wishes.on is None and task_places(targets, wishes, several)):
         from trainway.cli.placing import chosen_each_time  # noqa: PLC0415 - only for several places
 
         wishes = chosen_each_time(targets, ctx.obj, wishes, given, several)

@@ -1,5 +1,7 @@
 """`trainway schedule`, with a server that only writes down what it is asked."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner, Result
 
@@ -55,6 +57,17 @@ def test_create_sends_the_job_with_its_times(transport: _Transport) -> None:
     assert body["objects"][0]["metadata"]["name"] == "nightly"
     invoke("create", "@daily", "echo", "hi", "--num-jobs", "2")
     assert transport.body["options"]["num_jobs"] == 2
+
+
+def test_a_task_says_where_the_jobs_of_its_schedule_run(
+    transport: _Transport, tmp_path: Path
+) -> None:
+    task = tmp_path / "task.yaml"
+    task.write_text("{name: x, run: 'true', resources: {infra: ssh/lab}}")
+    assert invoke("create", "@daily", str(task)).exit_code == 0
+    assert transport.body["options"]["backend"] == "ssh/lab"
+    assert invoke("create", "@daily", str(task), "--on", "slurm/hpc").exit_code == 0
+    assert transport.body["options"]["backend"] == "slurm/hpc"
 
 
 @pytest.mark.usefixtures("transport")

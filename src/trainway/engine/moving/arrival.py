@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from trainway.backends.base import Backend
 from trainway.engine.attempt_runs import stopped
 from trainway.engine.attempts import with_preemption
+from trainway.engine.moving.candidates import candidates_of
 from trainway.engine.moving.failover import failover_of, with_place
-from trainway.engine.moving.move import Candidate
+from trainway.engine.moving.move import Candidate, Step
 from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.observation import ENDINGS, NODES, RUNS
 from trainway.engine.record import JobRecord, JobSpec
@@ -65,6 +66,8 @@ def remembered(live: RecoveredJob, planned: Json | None, taken: str) -> dict[str
     found = failover_of(live.record)
     if found is not None:
         found = replace(found, since=live.now())
+        if (to := _reached(live)) is not None:
+            found = found.joined(to)
     if planned is None:
         return {} if found is None else {"recovery": found.text()}
     observed = live.record.observed_data
@@ -80,6 +83,23 @@ def remembered(live: RecoveredJob, planned: Json | None, taken: str) -> dict[str
         return {"observed": {**planned, **kept}}
     with_place(endings, live.record.backend)
     return {"recovery": found.remembering(endings).text(), "observed": {**planned, **kept}}
+
+
+def left_to_try(live: RecoveredJob) -> dict[str, Any]:
+    """The places that a job may still go to while it waits, other than where it comes to."""
+    found, to = candidates_of(live.record), _reached(live)
+    if found is None:
+        return {}
+    rest = [each for each in found.rest if to is None or each.backend != to.backend]
+    return {"candidates": replace(found, rest=rest, since=live.now()).text()}
+
+
+def _reached(live: RecoveredJob) -> Candidate | None:
+    """The job for the place that it has gone to; None: it stays, or comes back."""
+    move = live.move
+    if move is None or move.step is not Step.LEAVING or move.to.backend == move.back.backend:
+        return None
+    return move.to
 
 
 def rented_again(record: JobRecord, backend: str) -> str:

@@ -56,6 +56,14 @@ class Failover:
         """The job for a place."""
         return next(each for each in self.places if each.backend == place)
 
+    def joined(self, to: Candidate) -> "Failover":
+        """It with where somebody has moved its job, which comes before what was named at first.
+
+        A deadline takes the last place to be the sure one, and every other one to be cheap.
+        """
+        is_known = any(each.backend == to.backend for each in self.places)
+        return self if is_known else replace(self, places=[to, *self.places])
+
     def lost(self, job_id: str, place: str, why: str, now: datetime, loss: Loss) -> "Failover":
         """It after a place has failed."""
         known = self.avoided.get(place)

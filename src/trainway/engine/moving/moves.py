@@ -26,11 +26,11 @@ from trainway.engine.moving.arrival import (
     Arrival,
     House,
     at_house,
+    left_to_try,
     remembered,
     rented_again,
     submission_at,
 )
-from trainway.engine.moving.candidates import candidates_of
 from trainway.engine.moving.judgement import Taken, judged
 from trainway.engine.moving.move import BETWEEN, Candidate, Move, Step, unplaced, with_objects
 from trainway.engine.moving.patience import Patience
@@ -255,22 +255,22 @@ class Moves:
         if not _is_due(live):
             self._patience.look(live)
             return False
-        if move.step is Step.LEAVING:
-            return await self._leave(live, move)
-        if move.step is Step.RETURNING:
-            await self._return(live, move)
+        try:
+            if move.step is Step.LEAVING:
+                return await self._leave(live, move)
+            if move.step is Step.RETURNING:
+                await self._return(live, move)
+        except WorkDoneError as done:
+            await self._write(live, Change({"move": None}))
+            live.background.spawn(live.take_in(done.updates))
         return False
 
     async def _leave(self, live: RecoveredJob, move: Move) -> bool:
         move = await judged(live, move, self._taken)
         try:
             await self._let_go(live, move)
-        except UnavailableError:
+        except (UnavailableError, WorkDoneError):
             raise
-        except WorkDoneError as done:
-            await self._write(live, Change({"move": None}))
-            live.background.spawn(live.take_in(done.updates))
-            return False
         except TrainwayError as error:
             await self._stay(live, move, error)
             return False
@@ -368,8 +368,7 @@ class Moves:
         if begins_anew:
             columns |= {"journal_seq": -1, "observed": arrival.planned, "started": ""}
         columns |= remembered(live, arrival.planned if begins_anew else None, taken)
-        if (others := candidates_of(live.record)) is not None:
-            columns["candidates"] = replace(others, since=live.now()).text()
+        columns |= left_to_try(live)
         reason = "Arriving" if after else "Arrived"
         change = Change(columns, [live.event(reason, said)], arrival.spec)
         try:

@@ -238,6 +238,18 @@ def test_a_job_that_has_waited_too_long_goes_to_the_next_place() -> None:
     play(scene)
 
 
+def test_each_job_of_a_run_that_has_waited_too_long_goes_to_the_next_place() -> None:
+    async def scene(world: MovingWorld) -> None:
+        await world.begun(await world.submit("first", requests={"cpu": "4"}))
+        objects = [jobset("demo", requests={"cpu": "4"})]
+        wanted = Submission(objects, candidates=[elsewhere()], max_wait=0.0, num_jobs=2)
+        jobs, _ = await world.engine.submit_array(wanted)
+        for job in jobs:
+            await world.begun_there(str(job["metadata"]["id"]))
+
+    play(scene)
+
+
 def test_a_job_that_may_still_wait_stays() -> None:
     async def scene(world: MovingWorld) -> None:
         await waiting(world, 3600.0)

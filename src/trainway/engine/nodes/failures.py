@@ -9,10 +9,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from trainway.engine.attempts import ending_cause, ending_words
+from trainway.engine.moving.failover import past_endings
 from trainway.engine.observation import ENDINGS
 from trainway.engine.record import JobRecord
 from trainway.engine.recovery.cause import RULES, Cause
 from trainway.jobset.status import moment
+from trainway.json_types import Json
 
 LATELY: Final = timedelta(days=1)
 """What is told of nodes is not older."""
@@ -38,15 +40,16 @@ class NodeFailure:
 
 
 def failures_by_node(
-    records: Iterable[JobRecord], now: datetime, alone: str = ""
+    records: Iterable[JobRecord], place: str, now: datetime, alone: str = ""
 ) -> dict[str, list[NodeFailure]]:
-    """The failures of each node by its name, oldest first.
+    """The failures of each node of a place by its name, oldest first.
 
-    Nodes that nobody has named are the one that is `alone`.
+    A job may have come from another place, or have gone on to one. Nodes that nobody has named are
+    the one that is `alone`.
     """
     found: dict[str, list[NodeFailure]] = {}
-    for record in records:
-        for ending in record.observed_data.get(ENDINGS) or []:
+    for record in {record.id: record for record in records}.values():
+        for ending in endings_at(record, place):
             node, time = str(ending.get("host") or alone), str(ending.get("time") or "")
             if not node or "pod" not in ending or not time or now - moment(time) > LATELY:
                 continue
@@ -57,6 +60,13 @@ def failures_by_node(
     for failures in found.values():
         failures.sort(key=lambda failure: moment(failure.time))
     return found
+
+
+def endings_at(record: JobRecord, place: str) -> list[Json]:
+    """The attempts of a job that ended at a place, or at a part of it."""
+    endings = [*past_endings(record), *(record.observed_data.get(ENDINGS) or ())]
+    where = [(str(each.get("place") or record.backend), each) for each in endings]
+    return [each for name, each in where if f"{name}/".startswith(f"{place}/")]
 
 
 def why_set_aside(failures: Sequence[NodeFailure], now: datetime) -> str:

@@ -1,3 +1,4 @@
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -37,7 +38,7 @@ def test_the_failures_of_each_node_oldest_first() -> None:
         ),
         record("c"),
     ]
-    found = failures_by_node(records, NOW)
+    found = failures_by_node(records, "ssh/lab", NOW)
     told = {node: [(each.job, each.cause) for each in found[node]] for node in sorted(found)}
     assert told == {
         "h1": [("a", Cause.NODE_LOST), ("b", Cause.EXIT_CODE)],
@@ -48,8 +49,8 @@ def test_the_failures_of_each_node_oldest_first() -> None:
 
 def test_what_failed_on_the_only_node_failed_there() -> None:
     local = {"pod": "node-0-0", "attempt": 0, "exitCode": 7, "time": ago(1)}
-    assert list(failures_by_node([record("a", local)], NOW, "here")) == ["here"]
-    assert failures_by_node([record("a", local)], NOW) == {}
+    assert list(failures_by_node([record("a", local)], "ssh/lab", NOW, "here")) == ["here"]
+    assert failures_by_node([record("a", local)], "ssh/lab", NOW) == {}
 
 
 @dataclass(frozen=True)
@@ -79,3 +80,18 @@ def test_why_a_node_is_set_aside(case: Case) -> None:
         for number, minutes in enumerate(case.minutes)
     ]
     assert why_set_aside(failures, NOW) == case.why
+
+
+def test_failures_belong_to_the_place_where_they_were() -> None:
+    gone = record("a", ending(0, "h1", 5, place="ssh/lab"), ending(1, "h1", 4))
+    gone = gone.with_columns({"backend": "ssh/other"})
+    places = [{"backend": "ssh/lab", "objects": []}]
+    past = [ending(0, "h1", 3, place="ssh/lab/rack"), ending(1, "h1", 2, place="ssh/laboratory")]
+    kept = {"strategy": "failover", "places": places, "wait_s": 1, "avoided": {}, "since": ""}
+    anew = record("b").with_columns({"recovery": json.dumps({**kept, "past": past})})
+    jobs = [gone, anew, gone]
+    at = {
+        name: failures_by_node(jobs, name, NOW).get("h1", []) for name in ("ssh/lab", "ssh/other")
+    }
+    told = {name: [(each.job, each.attempt) for each in found] for name, found in at.items()}
+    assert told == {"ssh/lab": [("a", 0), ("b", 0)], "ssh/other": [("a", 1)]}

@@ -12,8 +12,7 @@ from typing import Final
 from trainway.backends.nodes import Drain, DrainsNodes, HasNodes, is_last
 from trainway.backends.registry import Registry
 from trainway.engine.background import Background
-from trainway.engine.nodes.failures import failures_by_node, why_set_aside
-from trainway.engine.observation import ENDINGS
+from trainway.engine.nodes.failures import endings_at, failures_by_node, why_set_aside
 from trainway.engine.phases import Phase
 from trainway.engine.reading import Reading
 from trainway.engine.record import JobRecord
@@ -23,7 +22,7 @@ from trainway.errors import TrainwayError
 log = logging.getLogger(__name__)
 
 MOST_JOBS: Final = 500
-"""How many of the newest jobs of a backend are looked at."""
+"""How many of the newest jobs of a backend are looked at, and of those of all backends."""
 _BY: Final = "the server"
 
 
@@ -62,8 +61,8 @@ class NodeWatch:
             return
         if not backend.has_own_nodes:
             return
-        jobs = await self._reading.at(record.backend, tuple(Phase), MOST_JOBS)
-        why = why_set_aside(failures_by_node(jobs, self._clock()).get(node, []), self._clock())
+        now, jobs = self._clock(), await self._reading.been_at(record.backend, MOST_JOBS)
+        why = why_set_aside(failures_by_node(jobs, record.backend, now).get(node, []), now)
         if not why:
             return
         try:
@@ -83,5 +82,5 @@ class NodeWatch:
 def _blamed(record: JobRecord) -> list[dict[str, object]]:
     """The endings for which a node is to blame."""
     blaming = {str(cause) for cause, rule in RULES.items() if rule.blames_node}
-    endings = record.observed_data.get(ENDINGS) or []
+    endings = endings_at(record, record.backend)
     return [each for each in endings if each.get("cause") in blaming and each.get("host")]

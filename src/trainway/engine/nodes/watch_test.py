@@ -45,7 +45,7 @@ class Place:
     def of(self, *_args: Any) -> ScriptedHosts:
         return self.hosts
 
-    async def at(self, *_args: Any) -> list[JobRecord]:
+    async def been_at(self, *_args: Any) -> list[JobRecord]:
         return self.records
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from trainway.backends.elastic_demand import ElasticNodes
 from trainway.backends.nodes import Node
 from trainway.counting import counted
 from trainway.engine.placement.offer import Fit
@@ -51,10 +52,21 @@ class _Pod:
     cpus: int
     memory: int
     apart: str
+    role: str = field(default="", compare=False)
 
 
-def fit(demands: "Iterable[PodDemand]", nodes: Sequence[Node]) -> tuple[Fit, str]:
-    """Whether the pods fit on the nodes, and that in words."""
+def fit(
+    demands: "Iterable[PodDemand]",
+    nodes: Sequence[Node],
+    elastic: ElasticNodes | None = None,
+    *,
+    begins_smaller: bool = False,
+) -> tuple[Fit, str]:
+    """Whether the pods fit on the nodes, and that in words.
+
+    No place refuses a gang with elastic nodes of which enough would fit. Where it `begins_smaller`,
+    it is there at once.
+    """
     pods = sorted(map(_pod, demands), reverse=True)
     open_nodes = [node for node in nodes if not node.problem]
     if not open_nodes:
@@ -62,14 +74,26 @@ def fit(demands: "Iterable[PodDemand]", nodes: Sequence[Node]) -> tuple[Fit, str
     free = _unplaced(pods, [_free(node) for node in open_nodes])
     if not free:
         return Fit.NOW, f"all of it fits on {counted(len(open_nodes), 'node')} now"
-    if not _unplaced(pods, [_whole(node) for node in open_nodes]):
+    if begins_smaller and elastic is not None and _does_without(free, elastic):
+        number = f"{elastic.most - len(free)} of its {elastic.most} nodes"
+        return Fit.NOW, f"{number} fit now, and others join when there is room"
+    whole = _unplaced(pods, [_whole(node) for node in open_nodes])
+    if _does_without(whole, elastic):
         return Fit.LATER, f"there is no room now for {_pods(free)}"
     everything = _unplaced(pods, [_whole(node) for node in nodes])
-    if not everything:
+    if _does_without(everything, elastic):
         shut = len(nodes) - len(open_nodes)
         takes = "takes" if shut == 1 else "take"
         return Fit.LATER, f"it needs {counted(shut, 'node')} that {takes} no jobs now"
     return Fit.NEVER, f"no node there has room for {_pods(everything)}"
+
+
+def _does_without(missing: Sequence[_Pod], elastic: ElasticNodes | None) -> bool:
+    """Whether a gang can do without these pods."""
+    if elastic is None:
+        return not missing
+    is_spare = all(pod.role == elastic.role for pod in missing)
+    return is_spare and len(missing) <= elastic.most - elastic.least
 
 
 def _closed(nodes: Sequence[Node]) -> tuple[Fit, str]:
@@ -108,6 +132,7 @@ def _pod(demand: "PodDemand") -> _Pod:
         cpus=round(demand["cpus"] * _THOUSAND),
         memory=demand["memory"],
         apart=demand.get("apart", ""),
+        role=demand["pod"].rsplit("-", 2)[0],
     )
 
 

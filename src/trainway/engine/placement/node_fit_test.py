@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trainway.backends.elastic_demand import ElasticNodes
 from trainway.backends.nodes import Node
 from trainway.engine.placement.node_fit import fit
 from trainway.engine.placement.offer import Fit
@@ -103,6 +104,58 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.what)
 def test_pods_fit_or_do_not(case: Case) -> None:
     assert fit(case.pods, case.nodes) == (case.fit, case.reason)
+
+
+def _named(key: str, cpus: float) -> "PodDemand":
+    return {**_pod(cpus), "pod": key}
+
+
+@dataclass(frozen=True)
+class ElasticCase:
+    what: str
+    nodes: list[Node]
+    begins_smaller: bool
+    fit: Fit
+    reason: str
+
+
+_LACK = "there is no room now for {}with 2 CPUs"
+ELASTIC_CASES = [
+    ElasticCase("all", [_node(8, 8)], True, Fit.NOW, "all of it fits on 1 node now"),
+    ElasticCase(
+        "enough", [_node(8, 4)], True, Fit.NOW,
+        "2 of its 4 nodes fit now, and others join when there is room",
+    ),
+    ElasticCase(
+        "too few", [_node(8, 3)], True, Fit.LATER, _LACK.format("3 nodes of the job, the largest ")
+    ),
+    ElasticCase(
+        "enough, in a queue that waits for all", [_node(4, 4)], False, Fit.LATER,
+        _LACK.format("2 nodes of the job, the largest "),
+    ),
+    ElasticCase(
+        "never enough", [_node(2, 2)], True, Fit.NEVER,
+        "no node there has room for 3 nodes of the job, the largest with 2 CPUs",
+    ),
+    ElasticCase(
+        "enough with one that is closed", [_node(2, 2), _node(2, 2, problem="drained")], True,
+        Fit.LATER, "it needs 1 node that takes no jobs now",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ELASTIC_CASES, ids=lambda case: case.what)
+def test_an_elastic_gang_does_with_fewer_nodes(case: ElasticCase) -> None:
+    pods = [_named(f"node-0-{index}", 2) for index in range(4)]
+    elastic = ElasticNodes("node", 4, 2, 4)
+    found = fit(pods, case.nodes, elastic, begins_smaller=case.begins_smaller)
+    assert found == (case.fit, case.reason)
+
+
+def test_a_gang_begins_without_no_other_role() -> None:
+    pods = [_named("helper-0-0", 4), _named("node-0-0", 1)]
+    elastic = ElasticNodes("node", 2, 1, 2)
+    assert fit(pods, [_node(2, 2)], elastic, begins_smaller=True)[0] is Fit.NEVER
 
 
 @given(

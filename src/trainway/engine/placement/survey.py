@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 from trainway.backends import capabilities, node_sharing
 from trainway.backends.base import Backend, Capacity, Request
 from trainway.backends.demand import Demand
-from trainway.backends.nodes import HasNodes, SharesNodes
+from trainway.backends.nodes import BeginsSmaller, HasNodes, SharesNodes
 from trainway.backends.pod_demand import pod_demands
 from trainway.backends.registry import Registry
 from trainway.engine.intake import elements, prepare
@@ -112,7 +112,9 @@ async def _room(
         nodes = await backend.nodes()
     except TrainwayError as error:
         return Fit.UNKNOWN, f"its nodes cannot be listed: {error.message}"
-    return fit(pod_demands(prepared.jobset, _apart(backend, prepared)), nodes)
+    demands = pod_demands(prepared.jobset, _apart(backend, prepared))
+    begins_smaller = isinstance(backend, BeginsSmaller) and backend.begins_smaller
+    return fit(demands, nodes, prepared.demand.elastic, begins_smaller=begins_smaller)
 
 
 def _apart(backend: Backend, prepared: Prepared) -> dict[str, str]:

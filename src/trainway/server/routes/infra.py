@@ -15,7 +15,7 @@ from trainway.backends.nodes import DrainsNodes, Gpu, HasNodes, Node
 from trainway.engine.jobs import Engine
 from trainway.engine.nodes.failures import NodeFailure, failures_by_node, tally
 from trainway.engine.occupancy import Occupant, occupants
-from trainway.engine.phases import LIVE, Phase
+from trainway.engine.phases import LIVE
 from trainway.engine.times import time_text
 from trainway.errors import TrainwayError, UnavailableError
 from trainway.jobset.quantity import Quantity
@@ -164,9 +164,9 @@ async def _jobs(engine: Engine, name: str, nodes: Sequence[Node]) -> dict[str, l
 async def _failures(
     engine: Engine, name: str, nodes: Sequence[Node]
 ) -> dict[str, list[NodeFailure]]:
-    records = await engine.reading.at(name, tuple(Phase), _MOST_JOBS)
+    records = await engine.reading.been_at(name, _MOST_JOBS)
     alone = nodes[0].name if len(nodes) == 1 else ""
-    return failures_by_node(records, datetime.now(UTC), alone)
+    return failures_by_node(records, name, datetime.now(UTC), alone)
 
 
 def _node(node: Node, jobs: Sequence[Occupant], failures: Sequence[NodeFailure]) -> Json:

@@ -9,6 +9,7 @@ from trainway.engine.jobs import Engine
 from trainway.engine.placement.offer import Fit
 from trainway.engine.placement.survey import offers
 from trainway.errors import ConflictError
+from trainway.families.table import spelled
 from trainway.json_types import Json
 from trainway.server import models
 from trainway.server.api import Api
@@ -46,15 +47,14 @@ def add_move_routes(api: Api, engine: Engine) -> None:
         comes when this is stored; `status.move` tells how far it is.
         """
         record = await engine.reading.record(ref)
-        engine.moves.check(record.id, body.on)
-        submission = await engine.moves.submission(
-            record.id, body.on, body.objects, body.kubeconfig
-        )
+        on = spelled(body.on)
+        engine.moves.check(record.id, on)
+        submission = await engine.moves.submission(record.id, on, body.objects, body.kubeconfig)
         (offer,) = await offers(engine, [submission], {})
         if offer.fit is Fit.NEVER:
             raise ConflictError(
-                f"{body.on} does not take {record.name}: {offer.reason}",
+                f"{on} does not take {record.name}: {offer.reason}",
                 hint="the job goes on where it is; trainway plan shows what other places offer",
             )
-        shown = await engine.moves.move(record.id, body.on, body.objects, body.kubeconfig)
+        shown = await engine.moves.move(record.id, on, body.objects, body.kubeconfig)
         return JsonAnswer(shown)
