@@ -132,7 +132,7 @@ class WorkerPools:
         ]
         new = [worker.name for worker in found if worker.version == pool.version]
         old = [worker.name for worker in found if worker.version != pool.version]
-        clusters = {worker.name: self._around.clusters.find(worker.name) for worker in workers}
+        clusters = {worker.name: self._workers.cluster(worker) for worker in workers}
         return FreeWorkers(new, why_none(pool, workers, clusters), old)
 
     async def apply(self, new: NewPool, *, dry_run: bool = False) -> Json:
@@ -246,7 +246,7 @@ class WorkerPools:
     def _view(self, name: str) -> Json:
         pool = self._book.pools[name]
         workers = self._book.workers(name)
-        clusters = {worker.name: self._around.clusters.find(worker.name) for worker in workers}
+        clusters = {worker.name: self._workers.cluster(worker) for worker in workers}
         jobs = self._jobs_of(pool)
         used_by = {worker_of(live.record): live.id for live in jobs}
         waiting = sum(not worker_of(live.record) for live in jobs)
