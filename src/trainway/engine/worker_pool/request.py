@@ -10,8 +10,9 @@ from trainway.api.task import pool as pool_section
 from trainway.engine.cluster.name import check_name
 from trainway.engine.cluster.request import Launch
 from trainway.engine.submission import Submission, parted
+from trainway.engine.worker_pool.record import WorkerPoolRecord
 from trainway.engine.worker_pool.size import Size, size_of
-from trainway.errors import InvalidError, UsageError
+from trainway.errors import ConflictError, InvalidError, UsageError
 from trainway.schema.shape import check
 
 _LONGEST_NAME: Final = 50
@@ -71,6 +72,13 @@ def checked_name(name: str) -> str:
             f"the name of a worker pool has {_LONGEST_NAME} characters at most", field="name"
         )
     return check_name(name, "worker pool")
+
+
+def refuse_going(pool: WorkerPoolRecord) -> None:
+    """Raise for a pool that is being taken down: it gets neither workers nor jobs any more."""
+    if pool.is_going:
+        hint = "when it is gone, trainway jobs pool apply FILE makes it again"
+        raise ConflictError(f"the worker pool {pool.name} is being taken down", hint=hint)
 
 
 def check_task(submission: Submission) -> None:
