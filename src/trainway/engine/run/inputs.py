@@ -21,6 +21,7 @@ from trainway.backends.capabilities import KeepsOutput
 from trainway.backends.file_store import FileStore
 from trainway.backends.hand_over import HandsOver
 from trainway.backends.registry import Registry
+from trainway.backends.sharing_host import shares_host
 from trainway.compiler.task_files import PLACE
 from trainway.engine.ledger import Ledger
 from trainway.engine.moving.move import Candidate
@@ -60,7 +61,7 @@ async def brought(
     for name in names:
         source = await ledger.call(ledger.store.get, jobs[name])
         folders[name] = _output(registry, source, name)
-    if family_of(at.backend).files is Files.HERE:
+    if shares_host(registry.get(at.backend, at.kubeconfig)):
         paths = {name: str(folder) for name, folder in folders.items()}
         return replace(at, objects=with_outputs(at.objects, paths))
     is_streamed = family_of(at.backend).files is Files.STREAMED

@@ -90,6 +90,19 @@ def test_an_output_goes_ahead_of_the_task_that_reads_it(tmp_path: Path) -> None:
     play(scene, tmp_path)
 
 
+def test_a_place_on_this_machine_reads_an_output_where_it_is(tmp_path: Path) -> None:
+    async def scene(world: MovingWorld) -> None:
+        ids = await submitted(world, spread(one=HERE, two=THERE, three=HERE))
+        await ended(world, world.here, ids["one"])
+        await ended(world, world.there, ids["two"])
+        workload = world.there.jobs[ids["two"]].workload
+        assert f"ls {tmp_path / ids['one']}" in str(workload.jobset)
+        assert not any(obj["kind"] == "ConfigMap" for obj in workload.objects)
+
+    with patch.object(FakePlace, "shares_host", lambda _: True, create=True):
+        play(scene, tmp_path)
+
+
 def test_an_output_that_stays_on_its_hosts_is_told(tmp_path: Path) -> None:
     async def scene(world: MovingWorld) -> None:
         world.here.stays = "its output stays on the hosts"
