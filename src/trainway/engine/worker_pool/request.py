@@ -67,11 +67,7 @@ class NewPool:
 
 def checked_name(name: str) -> str:
     """The name, if a worker pool may be called so."""
-    if len(name) > _LONGEST_NAME:
-        raise UsageError(
-            f"the name of a worker pool has {_LONGEST_NAME} characters at most", field="name"
-        )
-    return check_name(name, "worker pool")
+    return check_name(name, "worker pool", _LONGEST_NAME)
 
 
 def refuse_going(pool: WorkerPoolRecord) -> None:
@@ -91,7 +87,9 @@ def check_task(submission: Submission) -> None:
     try:
         tasks = [each["task"] for each in task["spec"]["tasks"]]
     except (KeyError, TypeError):
-        raise UsageError("the task has no spec.tasks", field="objects") from None
+        tasks = [None]
+    if not all(isinstance(each, dict) for each in tasks):
+        raise UsageError("the task has no spec.tasks", field="objects")
     if len(tasks) != 1:
         raise UsageError("a worker pool is made from one task", hint="write a file for each pool")
     if tasks[0].get("run"):
