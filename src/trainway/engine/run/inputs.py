@@ -121,8 +121,14 @@ def _values(folders: Mapping[str, Path], store: FileStore | None, where: str) ->
 
 
 def _files(task: str, root: Path) -> Iterator[_File]:
-    """The regular files below a folder, in order; no link is followed."""
-    for above, folders, names in os.walk(root):
+    """The regular files below a folder, in order; no link is followed. None may be left out."""
+
+    def refuse(error: OSError) -> None:
+        if Path(error.filename) != root or not isinstance(error, FileNotFoundError):
+            place = input_place(task, os.path.relpath(error.filename, root))
+            raise ConflictError(f"{place}: {error.strerror or error}")
+
+    for above, folders, names in os.walk(root, onerror=refuse):
         folders.sort()
         for name in sorted(names):
             path = Path(above, name)

@@ -2,9 +2,12 @@
 
 import asyncio
 import base64
+import errno
 import hashlib
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -154,3 +157,19 @@ def test_large_outputs_are_files_of_the_store(tmp_path: Path) -> None:
         inputs._values({"one": root}, store, "ssh/lab")
     with pytest.raises(ConflictError, match="the limit is 64 MB"):
         inputs._values({"one": root}, None, "slurm/hpc")
+
+
+def test_a_folder_that_cannot_be_read_is_not_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deep").mkdir()
+    listed = os.scandir
+
+    def refused(path: str) -> Any:
+        if Path(path) == tmp_path / "deep":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(ConflictError, match="0/inputs/one/deep: Permission denied"):
+        inputs._values({"one": tmp_path}, None, "slurm/hpc")
