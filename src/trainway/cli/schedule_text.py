@@ -39,6 +39,8 @@ def lines(schedule: Json) -> list[str]:
     if status["due"]:
         due = ", ".join(_time(schedule, moment) for moment in status["due"])
         told.append(("Due", f"{due}: {status['waiting'] or 'a former job has to end first'}"))
+    elif status["waiting"]:
+        told.append(("Problem", status["waiting"]))
     if status["activeJobs"]:
         told.append(("Running", ", ".join(status["activeJobs"])))
     return [f"{f'{name}:':10} {value}" for name, value in told]

@@ -36,5 +36,6 @@ def test_all_of_it_in_lines() -> None:
     assert "Last:      2026-11-17 03:00 Skipped: a had not ended" in shown
     assert "Due:       2026-11-17 03:00: the disk is full" in shown
     assert "Running:   x" in shown
+    assert "Problem:   there is no zone" in lines(_schedule(waiting="there is no zone"))
     made = {**FIRED, "result": "Submitted", "message": "", "job": "j1"}
     assert "Last:      2026-11-17 03:00 Submitted, job j1" in lines(_schedule(last=made))

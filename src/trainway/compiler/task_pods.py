@@ -4,6 +4,7 @@ import copy
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any, Final
 
 from trainway.api.task.task import Task
@@ -23,12 +24,18 @@ def names_of(tasks: Sequence[Task]) -> list[str]:
         return [SINGLE]
     names: list[str] = []
     for index, task in enumerate(tasks):
-        words = re.sub("[^a-z0-9]+", "-", task.name.lower()).strip("-")[:_LONGEST].rstrip("-")
-        name = words if words[:1].isalpha() else f"task-{words or index}"
+        words = re.sub("[^a-z0-9]+", "-", task.name.lower()).strip("-")
+        whole = words if words[:1].isalpha() else f"task-{words or index}"
+        name, numbers = _cut(whole), count(index)
         while name in names:
-            name = f"{name}-{index}"
+            name = _cut(whole, f"-{next(numbers)}")
         names.append(name)
     return names
+
+
+def _cut(name: str, end: str = "") -> str:
+    """The name with an end, as long as a role may be: names of jobs and pods have it in them."""
+    return f"{name[: _LONGEST - len(end)].rstrip('-')}{end}"
 
 
 def with_config(pod: Json, config: Json) -> Json:

@@ -291,6 +291,7 @@ class Engine:
         return with_job(await self._again(await self.reading.record(ref), key), amend)
 
     async def _again(self, record: JobRecord, key: str = "") -> Submission:
+        record = await self._ledger.call(self._store.get, record.id)  # it may be a summary
         spec = await self._ledger.call(self._store.spec, record.id)
         backend = self.registry.of(record.backend, record.handle_data)
         return resubmitted(record, spec, self._clock(), is_renamed=backend.schedules, key=key)

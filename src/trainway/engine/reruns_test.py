@@ -1,6 +1,7 @@
 """Jobs that are submitted again: a request that is repeated with its key makes one job."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -36,6 +37,18 @@ def test_a_rerun_is_made_once_for_its_key(kind: type[FakeBackend]) -> None:
             assert "demo" not in names
 
     asyncio.run(act(scene, World(kind())))
+
+
+@pytest.mark.parametrize("name", ["demo", "demo-24567", "bcdfg"])
+def test_a_name_does_not_grow_with_each_rerun(name: str) -> None:
+    async def scene(world: World) -> None:
+        job_id = await world.submit(name)
+        for _ in range(3):
+            again = await world.engine.rerun(job_id)
+            job_id = again["metadata"]["id"]
+            assert re.fullmatch(f"{name}-[a-z0-9]{{5}}", again["metadata"]["name"])
+
+    asyncio.run(act(scene, World(Scheduling())))
 
 
 def test_a_key_is_not_for_another_rerun() -> None:

@@ -5,6 +5,7 @@ Apart from `preparation`, which does the work, since the compiler is slow to imp
 
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,8 @@ from trainway.jobset.model import KIND as JOBSET_KIND
 from trainway.json_types import Json
 
 _SUFFIX_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX: Final = re.compile(rf"(?<=.)-(?=[0-9]*[a-z])[{_SUFFIX_ALPHABET}]{{5}}$")
+"""What a name has at its end from an earlier time; a mere number is the owner's."""
 TASK_TYPE: Final = (TASK_VERSION, TASK_KIND)
 JOB_TYPES: Final = (
     ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
@@ -195,7 +198,7 @@ def resubmission(
     return Submission(
         spec.objects,
         key=key,
-        name=suffixed(f"{record.name}-", key) if is_renamed else "",
+        name=suffixed(f"{_SUFFIX.sub('', record.name)}-", key) if is_renamed else "",
         backend=place_again(record.backend, record.label_map),
         priority=record.priority,
         workdir=record.workdir,

@@ -55,6 +55,10 @@ class ClusterBackend(PoolBackend):
         holder = self._holders.of(self._kept().infra)
         return holder.network(job, self._ports.reserve())
 
+    def shares_host(self) -> bool:
+        """Whether it is a share of this machine."""
+        return self._kept().is_local
+
     def environment(self, workload: Workload) -> dict[str, str]:
         """On this machine what the submitter has."""
         try:

@@ -8,6 +8,7 @@ from trainway.backends.base import BackendSettings, Workload
 from trainway.backends.cluster.backend import ClusterBackend, cluster_demand, unfitting
 from trainway.backends.pool.kept import Kept, KeptClusters
 from trainway.backends.registry import Registry
+from trainway.backends.sharing_host import shares_host
 from trainway.compiler.network import JobIdentity
 from trainway.errors import ConflictError, NotFoundError
 from trainway.json_types import Json
@@ -113,6 +114,13 @@ def test_a_local_job_is_what_it_is_without_a_cluster(tmp_path: Path) -> None:
     assert (request.plan["pool"], request.plan["queue"]) == (LOCAL_POOL, "dev")
     assert request.plan["demand"] == [{"pod": "node-0-0", "cpus": 0.5, "memory": 0, "gpus": 0}]
     assert request.handle["queue"] == "dev"
+
+
+@pytest.mark.parametrize(("infra", "is_here"), [("local", True), ("ssh/lab", False)])
+def test_some_clusters_see_the_files_of_this_machine(
+    infra: str, is_here: bool, tmp_path: Path
+) -> None:
+    assert shares_host(backend(tmp_path, kept(infra))) is is_here
 
 
 def test_a_job_of_a_cluster_that_is_gone_can_still_be_planned(tmp_path: Path) -> None:

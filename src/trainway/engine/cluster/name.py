@@ -14,15 +14,15 @@ _NAME: Final = re.compile(r"[a-zA-Z]([-_.a-zA-Z0-9]*[a-zA-Z0-9])?", re.ASCII)
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
-def check_name(name: str, kind: str = "cluster") -> str:
+def check_name(name: str, kind: str = "cluster", longest: int = LONGEST) -> str:
     """The name, if a cluster may be called so, or what is named like one."""
-    if _NAME.fullmatch(name) and len(name) <= LONGEST:
+    if _NAME.fullmatch(name) and len(name) <= longest:
         return name
     raise UsageError(
         f"a {kind} cannot be called {name[:80]!r}",
         field="name",
         hint="letters, digits, '-', '_' and '.', beginning with a letter and ending with a letter "
-        f"or digit; at most {LONGEST}",
+        f"or digit; at most {longest}",
     )
 
 

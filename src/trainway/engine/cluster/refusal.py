@@ -14,8 +14,10 @@ from trainway.families.builtin import HERE
 
 
 def refuse_worker(record: ClusterRecord, worker_pool: str = "") -> None:
-    """Raise for a worker of another worker pool than that one."""
+    """Raise for a worker of another worker pool than that one, and for no worker if it is one's."""
     pool = record.worker_pool
+    if worker_pool and not pool:
+        raise ConflictError(f"there is a cluster {record.name}, which is not of a worker pool")
     if pool and pool != worker_pool:
         raise ConflictError(
             f"{record.name} is a worker of the worker pool {pool}, which looks after it",

@@ -16,6 +16,7 @@ from trainway.engine.run.pipeline_testing import pipeline, submitted
 from trainway.engine.submission import Submission
 from trainway.engine.testing import act, jobset
 from trainway.errors import ConflictError, UsageError
+from trainway.jobset.labels import TASK
 from trainway.json_types import Json
 
 Scene = Callable[[MovingWorld], Awaitable[None]]
@@ -198,5 +199,25 @@ def test_the_place_of_a_single_job_can_be_chosen_in_its_turn_too() -> None:
         job, _ = await world.engine.submit(wanted)
         await ended(world, world.here, job["metadata"]["id"])
         assert "Placed" in await world.reasons(job["metadata"]["id"])
+
+    play(scene)
+
+
+def test_a_task_that_never_had_a_place_keeps_all_of_them_when_it_is_submitted_again() -> None:
+    async def scene(world: MovingWorld) -> None:
+        ids = await submitted(world, placed())
+        job = await world.begun(ids["one"])
+        job.run()
+        job.end(succeeded=False)
+        await world.until(ids["two"], "Cancelled")
+        made = await world.engine.runs.replace_from("p", "one")
+        new = {each["metadata"]["labels"][TASK]: each["metadata"]["id"] for each in made.jobs}
+        await world.begun(new["one"])
+        world.here.problem = "it is being rebuilt"
+        await ended(world, world.here, new["one"])
+        await ended(world, world.there, new["two"])
+        await ended(world, world.there, new["three"])
+        again = await world.engine.runs.replace_from("p", "two")
+        assert again.jobs[0]["spec"]["backend"] == THERE
 
     play(scene)

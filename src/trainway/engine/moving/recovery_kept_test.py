@@ -121,6 +121,28 @@ def test_a_strategy_for_a_pipeline_is_one_for_each_task() -> None:
     play(scene)
 
 
+def test_the_jobs_of_a_run_that_is_submitted_again_keep_strategy_places_and_time() -> None:
+    async def scene(world: RecoveryWorld) -> None:
+        other = {"backend": THERE, "objects": list(pipeline(PAIR).objects)}
+        at = time_text(world.now + timedelta(hours=8))
+        given: Json = {"candidates": [other], "deadline": at, "work": 60.0, "sure": THERE}
+        await submitted(world, pipeline(PAIR, recovery_strategy="failover", **given))
+        await world.engine.runs.cancel("p")
+        world.now += timedelta(hours=9)
+        in_place = await world.engine.runs.replace_from("p", "one")
+        await world.engine.runs.cancel("p")
+        anew = await world.engine.runs.rerun("p")
+        for job in (*in_place.jobs, *anew.jobs):
+            found = failover_of(world.store.get(job["metadata"]["id"]))
+            assert found is not None
+            assert found.strategy == "failover"
+            assert [place.backend for place in found.places] == [HERE, THERE]
+            assert found.promise is not None
+            assert found.promise.at == time_text(world.now + timedelta(hours=8))
+
+    play(scene)
+
+
 READING = """\
 name: p
 ---

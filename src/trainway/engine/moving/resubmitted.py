@@ -3,6 +3,7 @@
 from dataclasses import asdict, replace
 from datetime import datetime
 
+from trainway.engine.moving.candidates import candidates_of
 from trainway.engine.moving.failover import USUAL_WAIT_S, failover_of
 from trainway.engine.record import JobRecord, JobSpec
 from trainway.engine.submission import Submission, resubmission
@@ -15,9 +16,19 @@ def resubmitted(
 ) -> Submission:
     """What a job was made from, once more, with the strategy that it had.
 
-    It begins where the job was last. With a deadline it gets as much time as the job had.
+    It begins where the job was last; where none of its places was chosen yet, one is chosen when
+    its turn comes. With a deadline it gets as much time as the job had.
     """
-    submission = resubmission(record, spec, is_renamed=is_renamed, key=key)
+    waits = candidates_of(record)
+    if waits is None or waits.prefer is None:
+        submission = resubmission(record, spec, is_renamed=is_renamed, key=key)
+    else:  # no place has its name yet
+        submission = replace(
+            resubmission(record, spec, is_renamed=False, key=key),
+            candidates=[asdict(each) for each in waits.rest],
+            prefer=waits.prefer,
+            max_wait=waits.max_wait_s,
+        )
     found = failover_of(record)
     if found is None:
         return submission

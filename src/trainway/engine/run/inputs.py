@@ -21,6 +21,7 @@ from trainway.backends.capabilities import KeepsOutput
 from trainway.backends.file_store import FileStore
 from trainway.backends.hand_over import HandsOver
 from trainway.backends.registry import Registry
+from trainway.backends.sharing_host import shares_host
 from trainway.compiler.task_files import PLACE
 from trainway.engine.ledger import Ledger
 from trainway.engine.moving.move import Candidate
@@ -60,7 +61,7 @@ async def brought(
     for name in names:
         source = await ledger.call(ledger.store.get, jobs[name])
         folders[name] = _output(registry, source, name)
-    if family_of(at.backend).files is Files.HERE:
+    if shares_host(registry.get(at.backend, at.kubeconfig)):
         paths = {name: str(folder) for name, folder in folders.items()}
         return replace(at, objects=with_outputs(at.objects, paths))
     is_streamed = family_of(at.backend).files is Files.STREAMED
@@ -120,8 +121,14 @@ def _values(folders: Mapping[str, Path], store: FileStore | None, where: str) ->
 
 
 def _files(task: str, root: Path) -> Iterator[_File]:
-    """The regular files below a folder, in order; no link is followed."""
-    for above, folders, names in os.walk(root):
+    """The regular files below a folder, in order; no link is followed. None may be left out."""
+
+    def refuse(error: OSError) -> None:
+        if Path(error.filename) != root or not isinstance(error, FileNotFoundError):
+            place = input_place(task, os.path.relpath(error.filename, root))
+            raise ConflictError(f"{place}: {error.strerror or error}")
+
+    for above, folders, names in os.walk(root, onerror=refuse):
         folders.sort()
         for name in sorted(names):
             path = Path(above, name)

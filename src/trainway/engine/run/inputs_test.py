@@ -2,9 +2,12 @@
 
 import asyncio
 import base64
+import errno
 import hashlib
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -90,6 +93,19 @@ def test_an_output_goes_ahead_of_the_task_that_reads_it(tmp_path: Path) -> None:
     play(scene, tmp_path)
 
 
+def test_a_place_on_this_machine_reads_an_output_where_it_is(tmp_path: Path) -> None:
+    async def scene(world: MovingWorld) -> None:
+        ids = await submitted(world, spread(one=HERE, two=THERE, three=HERE))
+        await ended(world, world.here, ids["one"])
+        await ended(world, world.there, ids["two"])
+        workload = world.there.jobs[ids["two"]].workload
+        assert f"ls {tmp_path / ids['one']}" in str(workload.jobset)
+        assert not any(obj["kind"] == "ConfigMap" for obj in workload.objects)
+
+    with patch.object(FakePlace, "shares_host", lambda _: True, create=True):
+        play(scene, tmp_path)
+
+
 def test_an_output_that_stays_on_its_hosts_is_told(tmp_path: Path) -> None:
     async def scene(world: MovingWorld) -> None:
         world.here.stays = "its output stays on the hosts"
@@ -141,3 +157,19 @@ def test_large_outputs_are_files_of_the_store(tmp_path: Path) -> None:
         inputs._values({"one": root}, store, "ssh/lab")
     with pytest.raises(ConflictError, match="the limit is 64 MB"):
         inputs._values({"one": root}, None, "slurm/hpc")
+
+
+def test_a_folder_that_cannot_be_read_is_not_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deep").mkdir()
+    listed = os.scandir
+
+    def refused(path: str) -> Any:
+        if Path(path) == tmp_path / "deep":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(ConflictError, match="0/inputs/one/deep: Permission denied"):
+        inputs._values({"one": tmp_path}, None, "slurm/hpc")

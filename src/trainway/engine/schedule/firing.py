@@ -5,6 +5,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 
 from trainway.backends.registry import Registry
 from trainway.engine.job_filter import Filter, LabelTerm
@@ -24,7 +25,7 @@ from trainway.engine.submission import Submission, at_places, name_of, suffixed
 from trainway.errors import DatabaseError, InvalidError, TrainwayError, UnavailableError
 from trainway.jobset import labels
 from trainway.json_types import Json
-from trainway.schedule.rules import Overlap
+from trainway.schedule.rules import GRACE, CatchUp, Overlap
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +58,8 @@ class Firing:
         made = await self._ledger.call(self._ledger.store.with_key, key)
         if made is not None:  # a server that was killed has come that far
             return _outcome(moment, Result.SUBMITTED, job=made.id, run=made.run)
+        if left and self._is_made_up_for(record, moment):
+            return None
         if left:
             said = f"{left} had not ended"
             log.info("the schedule %s was due at %s: %s", record.name, moment, said)
@@ -74,6 +77,11 @@ class Firing:
             said = "an error of the server, which its log has"
         log.warning("the schedule %s submitted nothing at %s: %s", record.name, moment, said)
         return _outcome(moment, Result.FAILED, said)
+
+    def _is_made_up_for(self, record: ScheduleRecord, moment: str) -> bool:
+        """Whether a moment was missed and is not left out: it waits for the end of what is left."""
+        late = self._around.clock() - datetime.fromisoformat(moment)
+        return record.catch_up == CatchUp.ALL and late > GRACE
 
     async def _open_searches(self, record: ScheduleRecord) -> list[RunRecord]:
         """Its searches that create more trials, whether or not one is there just now."""

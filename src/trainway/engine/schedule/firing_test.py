@@ -13,8 +13,10 @@ from trainway.engine.run.searches_test import active, begun, is_over, search
 from trainway.engine.schedule.record import NewSchedule, ScheduleRecord
 from trainway.engine.schedule.schedules_test import (
     DAY,
+    HOUR,
     THREE,
     at,
+    finish,
     jobs_of,
     jobs_once,
     looked,
@@ -23,6 +25,7 @@ from trainway.engine.schedule.schedules_test import (
 )
 from trainway.engine.submission import Submission
 from trainway.engine.testing import World, act, memory_store
+from trainway.jobset import labels
 from trainway.json_types import Json
 from trainway.schedule.rules import CatchUp, Overlap
 
@@ -225,5 +228,27 @@ def test_a_job_that_comes_late_is_not_taken_for_one_of_a_former_moment(
         last = (await world.engine.schedules.get("nightly"))["status"]["last"]
         assert (last["result"], last["job"]) == ("Submitted", job["metadata"]["id"])
         assert (await world.begun(job["metadata"]["id"])).asked == []
+
+    played(scene)
+
+
+def test_what_was_missed_is_made_up_for_one_after_the_other() -> None:
+    async def scene(world: World) -> None:
+        await world.engine.schedules.create(nightly(catch_up=CatchUp.ALL))
+        await at(world, THREE + 2 * DAY + HOUR)
+        for number in range(1, 4):
+            await at(world, THREE + 2 * DAY + (number + 1) * HOUR)
+            job, *before = await jobs_once(world, number)
+            assert len(before) == number - 1
+            due = (await world.engine.schedules.get("nightly"))["status"]["due"]
+            assert len(due) == 3 - number
+            await finish(world, job)
+        times = [job["metadata"]["labels"][labels.SCHEDULED_AT] for job in await jobs_of(world)]
+        assert times == ["20261118T030000Z", "20261117T030000Z", "20261116T030000Z"]
+        await at(world, THREE + 3 * DAY)
+        await jobs_once(world, 4)
+        await at(world, THREE + 4 * DAY)  # in time, and so it is left out
+        last = (await world.engine.schedules.get("nightly"))["status"]["last"]
+        assert last["result"] == "Skipped"
 
     played(scene)

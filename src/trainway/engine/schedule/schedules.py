@@ -213,10 +213,13 @@ class Schedules:
         raise NotFoundError(f"there is no schedule {name[:80]!r}{asked}", hint=hint)
 
     def _view(self, record: ScheduleRecord, objects: Sequence[Json] | None = None) -> Json:
-        now = self._around.clock()
-        coming = next_due(record.parsed, record.wall, record.decided, now)
+        now, problem = self._around.clock(), self._problems.get(record.id)
+        try:
+            coming = next_due(record.parsed, record.wall, record.decided, now)
+        except UsageError as error:
+            coming, problem = None, error.sentence
         active = [live.id for live in self._firing.active(record)]
-        return schedule_view(record, coming, self._problems.get(record.id), active, objects)
+        return schedule_view(record, coming, problem, active, objects)
 
     async def _keep(self, record: ScheduleRecord) -> ScheduleRecord:
         await self._ledger.call(self._store.change, record)
@@ -244,7 +247,14 @@ class Schedules:
             record = self._records.get(name)
             if record is None or record.is_paused:
                 return _LOOK_S
-            return await self._fired(await self._decided(record))
+            try:
+                record = await self._decided(record)
+            except UsageError as error:  # its time zone was removed from this machine
+                if self._problems.get(record.id) != error.sentence:
+                    log.warning("the schedule %s waits: %s", record.name, error.sentence)
+                self._problems[record.id] = error.sentence
+                return _LOOK_S
+            return await self._fired(record)
 
     async def _fired(self, record: ScheduleRecord) -> float:
         """Submit for the moments that wait; when to look again."""

@@ -42,7 +42,7 @@ def schedule_view(
             "next": None if following is None or record.is_paused else time_text(following),
             "last": json.loads(record.outcome) if record.outcome else None,
             "due": moments,
-            "waiting": problem if moments else None,
+            "waiting": problem if moments or following is None else None,
             "activeJobs": list(active),
         },
     }

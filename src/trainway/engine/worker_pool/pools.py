@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from trainway.counting import counted
 from trainway.engine.cluster import shape as cluster_shape
@@ -33,14 +34,13 @@ from trainway.engine.worker_pool.book import WorkerPoolBook
 from trainway.engine.worker_pool.deadline_pools import may_be_at
 from trainway.engine.worker_pool.job_pool import NO_MACHINES
 from trainway.engine.worker_pool.record import WorkerPoolRecord, WorkerRecord
-from trainway.engine.worker_pool.request import NewPool, check_task, checked_name
+from trainway.engine.worker_pool.request import NewPool, check_task, checked_name, refuse_going
 from trainway.engine.worker_pool.size import Demand, look_again_s, wanted_workers
 from trainway.engine.worker_pool.state import WorkerState
 from trainway.engine.worker_pool.view import pool_message, pool_view, why_none
 from trainway.engine.worker_pool.workers import Submits, WorkerContext, Workers
 from trainway.errors import ConflictError
 from trainway.jobset.labels import WORKER_POOL
-from trainway.jobset.status import moment
 from trainway.json_types import Json
 
 log = logging.getLogger(__name__)
@@ -87,6 +87,8 @@ class WorkerPools:
         self._pen = asyncio.Lock()
         self._idle_since: dict[str, float] = {}
         """When each worker without a job was first seen so, by id, on the clock of the loop."""
+        self._short_since: WeakKeyDictionary[LiveJob, float] = WeakKeyDictionary()
+        """When each job was first seen to wait for a worker alone, on the same clock."""
         self._timer: asyncio.TimerHandle | None = None
         self._held: set[str] = set()
         """The pools whose jobs are about to be stored: they do not go yet."""
@@ -132,7 +134,7 @@ class WorkerPools:
         ]
         new = [worker.name for worker in found if worker.version == pool.version]
         old = [worker.name for worker in found if worker.version != pool.version]
-        clusters = {worker.name: self._around.clusters.find(worker.name) for worker in workers}
+        clusters = {worker.name: self._workers.cluster(worker) for worker in workers}
         return FreeWorkers(new, why_none(pool, workers, clusters), old)
 
     async def apply(self, new: NewPool, *, dry_run: bool = False) -> Json:
@@ -143,11 +145,9 @@ class WorkerPools:
         async with self._pen:
             await self._book.settle()
             before = self._book.pools.get(name)
-            if before is not None and before.is_going:
-                raise ConflictError(
-                    f"the worker pool {name} is being taken down", hint="try again in a moment"
-                )
-            if before is None and len(self._book.pools) >= MOST_POOLS:
+            if before is not None:
+                refuse_going(before)
+            elif len(self._book.pools) >= MOST_POOLS:
                 raise ConflictError(f"a server has {MOST_POOLS} worker pools at most")
             digest, version = new.digest(planned.infra), 1
             if before is not None:
@@ -186,6 +186,7 @@ class WorkerPools:
         """Have a pool have so many workers from now on."""
         async with self._pen:
             pool = self._book.pool(name)
+            refuse_going(pool)
             size = replace(pool.limits, least=workers, most=workers)
             resized = pool.changed(size=json.dumps(size.to_dict()), failures=0)
             await self._book.put(resized, await self._book.submission(name))
@@ -197,8 +198,7 @@ class WorkerPools:
         if not is_for_workers(backend):
             return await self._around.clusters.labelled(prepared, backend)
         pool = self._book.pool(backend.partition("/")[2])
-        if pool.is_going:
-            raise ConflictError(f"the worker pool {pool.name} is being taken down")
+        refuse_going(pool)
         return replace(prepared, labels={**prepared.labels, WORKER_POOL: pool.name})
 
     async def _keep(self, pool: WorkerPoolRecord) -> None:
@@ -246,7 +246,7 @@ class WorkerPools:
     def _view(self, name: str) -> Json:
         pool = self._book.pools[name]
         workers = self._book.workers(name)
-        clusters = {worker.name: self._around.clusters.find(worker.name) for worker in workers}
+        clusters = {worker.name: self._workers.cluster(worker) for worker in workers}
         jobs = self._jobs_of(pool)
         used_by = {worker_of(live.record): live.id for live in jobs}
         waiting = sum(not worker_of(live.record) for live in jobs)
@@ -323,7 +323,7 @@ class WorkerPools:
     def _demand(
         self, pool: WorkerPoolRecord, workers: list[WorkerRecord], used: Container[str]
     ) -> Demand:
-        now, clock = asyncio.get_running_loop().time(), self._around.clock()
+        now = asyncio.get_running_loop().time()
         idle, busy = [], 0
         for worker in workers:
             if worker.name in used:
@@ -334,7 +334,7 @@ class WorkerPools:
             else:
                 idle.append(now - self._idle_since.setdefault(worker.id, now))
         waits = [
-            (clock - moment(live.record.created)).total_seconds()
+            now - self._short_since.setdefault(live, now)
             for live in self._jobs_of(pool)
             if self._is_waiting(live)
         ]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -87,6 +88,21 @@ def test_the_number_of_workers_follows_the_queue() -> None:
         world.workers.jobs[ids[1]].end()
         await world.until_shown(lambda pool: not pool["status"]["workers"])
         assert world.agents.clusters == {}
+
+    play(scene)
+
+
+@pytest.mark.parametrize("delay", [0, 0.01])
+def test_a_clock_that_is_put_back_delays_no_worker(delay: float) -> None:
+    async def scene(world: PoolWorld) -> None:
+        await world.apply(min_workers=0, max_workers=1, upscale_delay_seconds=delay)
+        await world.engine.queues.apply(queue("team"))
+        await world.engine.queues.set_state("team", QueueState.PAUSED)
+        job_id = await world.job(queue="team")
+        world.now -= timedelta(hours=1)
+        await world.engine.queues.set_state("team", QueueState.OPEN)
+        await world.set_up("p-1")
+        await world.begun_on(job_id)
 
     play(scene)
 
@@ -258,6 +274,8 @@ def test_a_pool_with_jobs_goes_down_only_when_told() -> None:
             await world.job("late")
         with pytest.raises(ConflictError, match="being taken down"):
             await world.apply()
+        with pytest.raises(ConflictError, match="being taken down"):
+            await world.engine.worker_pools.resize("p", 4)
         await world.until(waiting, "Cancelled")
         begun.write("end", succeeded=False, cancelled=True, reason="Cancelled", message="")
         await world.until_cluster(lambda: not world.engine.worker_pools.all())

@@ -10,8 +10,9 @@ from trainway.api.task import pool as pool_section
 from trainway.engine.cluster.name import check_name
 from trainway.engine.cluster.request import Launch
 from trainway.engine.submission import Submission, parted
+from trainway.engine.worker_pool.record import WorkerPoolRecord
 from trainway.engine.worker_pool.size import Size, size_of
-from trainway.errors import InvalidError, UsageError
+from trainway.errors import ConflictError, InvalidError, UsageError
 from trainway.schema.shape import check
 
 _LONGEST_NAME: Final = 50
@@ -66,11 +67,14 @@ class NewPool:
 
 def checked_name(name: str) -> str:
     """The name, if a worker pool may be called so."""
-    if len(name) > _LONGEST_NAME:
-        raise UsageError(
-            f"the name of a worker pool has {_LONGEST_NAME} characters at most", field="name"
-        )
-    return check_name(name, "worker pool")
+    return check_name(name, "worker pool", _LONGEST_NAME)
+
+
+def refuse_going(pool: WorkerPoolRecord) -> None:
+    """Raise for a pool that is being taken down: it gets neither workers nor jobs any more."""
+    if pool.is_going:
+        hint = "when it is gone, trainway jobs pool apply FILE makes it again"
+        raise ConflictError(f"the worker pool {pool.name} is being taken down", hint=hint)
 
 
 def check_task(submission: Submission) -> None:
@@ -83,7 +87,9 @@ def check_task(submission: Submission) -> None:
     try:
         tasks = [each["task"] for each in task["spec"]["tasks"]]
     except (KeyError, TypeError):
-        raise UsageError("the task has no spec.tasks", field="objects") from None
+        tasks = [None]
+    if not all(isinstance(each, dict) for each in tasks):
+        raise UsageError("the task has no spec.tasks", field="objects")
     if len(tasks) != 1:
         raise UsageError("a worker pool is made from one task", hint="write a file for each pool")
     if tasks[0].get("run"):

@@ -104,7 +104,7 @@ class Workers:
         pool = self._book.pools.get(worker.pool) if worker is not None else None
         if worker is None or pool is None:
             return False
-        taken = self._around.clusters.interruption(worker.name) if worker.is_counted else None
+        taken = self._interruption(worker) if worker.is_counted else None
         if taken is not None:
             log.warning("worker %s of the worker pool %s: %s", worker.name, pool.name, taken.words)
             await self._book.step(worker.id, WorkerState.SHUTTING_DOWN, taken.words)
@@ -120,7 +120,7 @@ class Workers:
 
     async def _start(self, pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:
         """Have its nodes."""
-        cluster = self._around.clusters.find(worker.name)
+        cluster = self.cluster(worker)
         if cluster is None:
             submission = read_submission(await self._book.submission(pool.name))
             wanted = Launch(
@@ -198,8 +198,9 @@ class Workers:
 
     async def _lost(self, worker: WorkerRecord) -> tuple[str, bool]:
         """Why it cannot be used any more, and whether its cloud has taken it; empty: it can."""
-        why = lost(self._around.clusters.find(worker.name))
-        taken = await self._around.clusters.taken(worker.name) if why else None
+        cluster = self.cluster(worker)
+        why = lost(cluster)
+        taken = await self._around.clusters.taken(worker.name) if why and cluster else None
         return (why, False) if taken is None else (taken.words, True)
 
     async def _give_back(self, _pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:
@@ -210,7 +211,7 @@ class Workers:
     async def _shut_down(self, _pool: WorkerPoolRecord, worker: WorkerRecord) -> bool:
         """Have its jobs leave it, give back what it holds, and forget it."""
         left = self._around.jobs_on(worker.name)
-        taken = self._around.clusters.interruption(worker.name)
+        taken = self._interruption(worker)
         for live in left:
             verb = "is gone" if taken is None else "is being taken"
             why = f"its worker {worker.name} {verb}: {worker.message or 'it was released'}"
@@ -223,11 +224,23 @@ class Workers:
         return True
 
     async def _release(self, worker: WorkerRecord) -> None:
-        if self._around.clusters.find(worker.name) is not None:
+        if self.cluster(worker) is not None:
             try:
                 await self._around.clusters.release(worker.name, purge=True)
             except NotFoundError:
                 log.info("worker %s was gone already", worker.name)
+
+    def cluster(self, worker: WorkerRecord) -> ClusterRecord | None:
+        """The cluster that a worker is; None: it has none, though somebody else may have its name.
+
+        A worker that could not be made holds nothing, and keeps its name only to say why.
+        """
+        found = self._around.clusters.find(worker.name)
+        return found if found is not None and found.worker_pool == worker.pool else None
+
+    def _interruption(self, worker: WorkerRecord) -> Interruption | None:
+        is_there = self.cluster(worker) is not None
+        return self._around.clusters.interruption(worker.name) if is_there else None
 
 
 def lost(cluster: ClusterRecord | None) -> str:
