@@ -215,7 +215,7 @@ class Schedules:
     def _view(self, record: ScheduleRecord, objects: Sequence[Json] | None = None) -> Json:
         now = self._around.clock()
         coming = next_due(record.parsed, record.wall, record.decided, now)
-        active = [live.id for live in self._firing.active(record)]
+        active = [job.id for job in self._firing.active(record)]
         return schedule_view(record, coming, self._problems.get(record.id), active, objects)
 
     async def _keep(self, record: ScheduleRecord) -> ScheduleRecord:

@@ -128,7 +128,7 @@ class WorkerPools:
             for worker in workers
             if worker.state == WorkerState.READY
             and worker.name not in left
-            and not any(is_under_way(live) for live in used.get(worker.name, ()))
+            and not any(is_under_way(live.record) for live in used.get(worker.name, ()))
         ]
         new = [worker.name for worker in found if worker.version == pool.version]
         old = [worker.name for worker in found if worker.version != pool.version]
