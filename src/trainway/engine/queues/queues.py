@@ -31,6 +31,10 @@ from trainway.schema.validation import closest
 MOST_QUEUES: Final = 1000
 
 
+class DrainedError(ConflictError):
+    """A queue takes in no more jobs until somebody resumes it."""
+
+
 class Queues:
     """All queues, and what they have used."""
 
@@ -82,7 +86,7 @@ class Queues:
             raise self._missing(name, field)
         if policy.refusal:
             message, _, hint = policy.refusal.partition(". ")
-            raise ConflictError(message, field=field, hint=hint)
+            raise DrainedError(message, field=field, hint=hint)
         return policy
 
     async def apply(self, obj: Json) -> Json:
