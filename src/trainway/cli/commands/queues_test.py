@@ -80,15 +80,16 @@ def test_apply_sends_each_queue_of_a_file(
 
 
 def test_a_file_that_is_no_queue_is_named(
-    transport: _Transport, monkeypatch: pytest.MonkeyPatch
+    transport: _Transport, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refuse(rest: QueueRest, queue: Json) -> Json:
         raise UsageError("it is missing", field="metadata")
 
     monkeypatch.setattr(QueueRest, "apply_queue", refuse)
-    Path("pod.yaml").write_text("kind: Pod\n")
-    result = invoke("queues", "apply", "-f", "pod.yaml")
-    assert (result.exit_code, result.stderr) == (2, "pod.yaml: metadata: it is missing\n")
+    file = tmp_path / "pod.yaml"
+    file.write_text("kind: Pod\n")
+    result = invoke("queues", "apply", "-f", str(file))
+    assert (result.exit_code, result.stderr) == (2, f"{file}: metadata: it is missing\n")
 
 
 @pytest.mark.parametrize(
