@@ -10,7 +10,7 @@ from trainway.cli.job_text import EVENT_HEADER, event_row, event_table, utc_now
 from trainway.cli.log_printing import print_logs
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.times import parse_since
-from trainway.errors import UsageError
+from trainway.errors import TrainwayError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.managed_jobs import the_job
 from trainway.sdk.rest import LogQuery
@@ -74,7 +74,11 @@ def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
 def _download(ref: str | None, name: str | None) -> None:
     from trainway.sdk.sky.jobs import download_logs  # noqa: PLC0415 - only here, and it is large
 
-    for folder in download_logs(name, ref).values():
+    try:
+        found = download_logs(name, ref)
+    except OSError as error:  # as of a disk that is full
+        raise TrainwayError(f"{error.filename or 'the log'}: {error.strerror}") from None
+    for folder in found.values():
         echo(f"{folder}/run.log\n")
 
 

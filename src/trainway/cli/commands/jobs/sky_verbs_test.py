@@ -208,3 +208,7 @@ def test_the_whole_log_is_written_to_a_file(
         assert invoke("logs", *words).stdout == f"{file}\n"
         assert file.read_text() == "(node-0) of a\n"
     assert invoke("logs", "-s", "--tail", "3").exit_code == 2
+    file.unlink()
+    file.mkdir()
+    refused = invoke("logs", "-s")
+    assert (refused.exit_code, refused.stderr) == (1, f"error: {file}: Is a directory\n")
