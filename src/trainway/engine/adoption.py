@@ -11,22 +11,17 @@ from typing import Final
 
 from trainway.backends import capabilities
 from trainway.engine.ledger import Ledger
+from trainway.engine.left_job import NOT_TAKEN_UP, check_readable, is_left, without_unreadable
 from trainway.engine.live import LiveJob
 from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.record import Event, JobRecord
+from trainway.engine.wishes import has_reason
 from trainway.telemetry.log_subject import about, job_fields
 
 log = logging.getLogger(__name__)
 
-NOT_TAKEN_UP: Final = "NotTakenUp"
-"""The reason of a job that this server could not take up."""
 _TAKEN_UP: Final = {"reason": "", "message": ""}
 """What becomes of that once a later server can."""
-
-
-def is_left(record: JobRecord) -> bool:
-    """Whether nobody looks after a job although it is not over."""
-    return record.reason == NOT_TAKEN_UP and not record.is_over
 
 
 @dataclass(frozen=True)
@@ -52,8 +47,8 @@ class Adoption:
 
     async def _take_up(self, before: JobRecord) -> None:
         record = before.with_columns(_TAKEN_UP) if is_left(before) else before
+        check_readable(record)
         live = self.add(record)
-        _ = live.gang, live.holding  # which a round of the queue reads of all
         await capabilities.adopt(live.backend, record.handle_data)
         if is_left(before):
             await self.ledger.write(record.id, _TAKEN_UP)
@@ -65,7 +60,9 @@ class Adoption:
         if (live := self.live.get(record.id)) is not None:
             self.live.remove(record.id)
             await live.detach()
-        self.live.left[record.id] = record
         said = f"this server could not take it up: {problem}; its log says more"
         columns = {"reason": NOT_TAKEN_UP, "message": said}
+        self.live.leave(without_unreadable(record).with_columns(columns))
+        if has_reason(record):  # its end is to have that
+            columns = {}
         await self.ledger.write(record.id, columns, [self.event(record, NOT_TAKEN_UP, said)])

@@ -8,11 +8,14 @@ import pytest
 
 from trainway.backends.base import Handle
 from trainway.backends.testing import FakeBackend
-from trainway.engine.adoption import NOT_TAKEN_UP
 from trainway.engine.database import open_database
+from trainway.engine.left_job import NOT_TAKEN_UP
 from trainway.engine.store import Store
-from trainway.engine.testing import Scene, World, act
+from trainway.engine.submission import Submission
+from trainway.engine.testing import Scene, World, act, jobset
+from trainway.engine.wishes import BUDGET
 from trainway.errors import ConflictError, UnavailableError
+from trainway.json_types import Json
 
 
 class _Moon(FakeBackend):
@@ -134,6 +137,98 @@ def test_a_job_that_cannot_be_taken_up_holds_up_no_other(
             await world.engine.cancel(bad.id)
 
     _in_turn(tmp_path, World(backend), before, after)
+
+
+def _limited(quota: dict[str, Any]) -> Json:
+    metadata, spec = {"name": "team"}, {"quota": quota}
+    return {
+        "apiVersion": "trainway.dev/v1", "kind": "Queue", "metadata": metadata, "spec": spec,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", [{"observed": 7}, {"labels": 7}, {}])
+def test_what_a_job_that_was_left_holds_nobody_else_gets(
+    damage: dict[str, Any], tmp_path: Path
+) -> None:
+    backend = _Forgetful()
+
+    async def before(world: World) -> None:
+        await world.engine.queues.apply(_limited({"jobs": 1}))
+        bad = await world.submit("bad", queue="team", requests={"cpu": "3"})
+        (await world.begun(bad)).run()
+        await world.until("bad", "Running")
+        world.store.update(bad, damage) if damage else setattr(backend, "lost", bad)
+
+    async def after(world: World) -> None:
+        queues = world.engine.queues
+        await world.submit("large", requests={"cpu": "2"})
+        large = await world.until("large", "Queued")
+        assert "needs 2 CPUs, 1 free; bad holds 3 CPUs" in large["status"]["message"]
+        await world.submit("other", queue="team")
+        other = await world.until("other", "Queued")
+        assert other["status"]["reason"] == "QuotaReached"
+        assert queues.get("team")["status"]["running"] == 1
+        await world.engine.cancel("other")
+        with pytest.raises(ConflictError, match="team still has 1 job, such as bad"):
+            await queues.delete("team")
+        shown = await world.engine.reading.page(5)
+        assert [job["metadata"]["name"] for job in shown.items] == ["other", "large", "bad"]
+        assert await world.engine.reading.usage(None, "", "")  # which adds up all jobs
+        with pytest.raises(UnavailableError, match="this server could not take it up"):
+            await world.engine.delete("bad")
+        gone = await world.engine.delete("bad", force=True)
+        assert gone["status"]["reason"] == "Abandoned"
+        await world.until("large", "Starting")
+        await queues.delete("team")
+
+    _in_turn(tmp_path, World(backend), before, after)
+
+
+def test_a_job_that_was_left_counts_for_the_limit_of_its_run(tmp_path: Path) -> None:
+    backend = _Forgetful()
+
+    async def before(world: World) -> None:
+        array = Submission([jobset("trial")], environ={}, num_jobs=2, parallel=1)
+        jobs, _ = await world.engine.submit_array(array)
+        backend.lost = jobs[0]["metadata"]["id"]
+        (await world.begun(backend.lost)).run()
+        await world.until(backend.lost, "Running")
+
+    async def after(world: World) -> None:
+        (next_one,) = [job for job in world.store.ids() if job != backend.lost]
+        await world.engine._rounds.request()
+        assert (await world.engine.reading.record(next_one)).phase == "Queued"
+        await world.engine.delete(backend.lost, force=True)
+        await world.until(next_one, "Starting")
+
+    _in_turn(tmp_path, World(backend), before, after)
+
+
+def test_the_reason_that_an_end_is_to_have_outlives_a_server_that_cannot_take_the_job_up(
+    tmp_path: Path,
+) -> None:
+    backend, why = _Forgetful(), {"reason": "BudgetSpent", "message": "all of its budget is spent"}
+
+    async def before(world: World) -> None:
+        backend.lost = await world.submit("dear")
+        (await world.begun(backend.lost)).run()
+        await world.until("dear", "Running")
+        world.store.update(backend.lost, {"wanted": BUDGET, "phase": "Stopping", **why})
+
+    async def between(world: World) -> None:
+        assert NOT_TAKEN_UP in await world.reasons("dear")
+        with pytest.raises(ConflictError, match="or this server could not take it up"):
+            await world.engine.cancel("dear")
+        with pytest.raises(UnavailableError, match="this server could not take it up: KeyError"):
+            await world.engine.delete("dear")
+        backend.jobs[backend.lost].end(succeeded=False, reason="Cancelled")
+        backend.lost = ""
+
+    async def after(world: World) -> None:
+        ended = await world.until("dear", "Failed")
+        assert {name: ended["status"][name] for name in why} == why
+
+    _in_turn(tmp_path, World(backend), before, between, after)
 
 
 def test_the_next_server_takes_up_a_job_that_was_left(tmp_path: Path) -> None:

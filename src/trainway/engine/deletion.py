@@ -8,7 +8,6 @@ from trainway.backends.base import Absence
 from trainway.backends.capabilities import Remote
 from trainway.backends.registry import Registry
 from trainway.engine import wishing
-from trainway.engine.adoption import is_left
 from trainway.engine.live import LiveJob
 from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.reading import Reading
@@ -45,11 +44,11 @@ class Deletion:
             if absence is not None:
                 return await self._abandon(record, objects, backend, absence)
         live = self.live.get(record.id)
-        if live is None and is_left(record):
+        if (left := self.live.left.get(record.id)) is not None:
             remains = f"what there is of it at {record.backend} stays there"
             if not force:
-                raise UnavailableError(record.message, hint=FORCE_HINT)
-            return await self._abandon(record, objects, None, Absence(record.message, remains))
+                raise UnavailableError(left.message, hint=FORCE_HINT)
+            return await self._abandon(record, objects, None, Absence(left.message, remains))
         if live is not None:
             await live.alter(lambda: wishing.deleting(live))
             await live.over.wait()
@@ -66,7 +65,7 @@ class Deletion:
         """Forget a job that cannot be reached."""
         live = self.live.get(record.id)
         record = await self.retention.abandon(record, live)
-        self.live.left.pop(record.id, None)
+        self.live.forget_left(record.id)
         self.forgotten(record) if live is None else self.gone(live)
         with about(job_fields(record.id, record.name)):
             log.warning("job %s is forgotten: %s; %s", record.id, absence.problem, absence.remains)

@@ -164,6 +164,7 @@ class Engine:
             schedule=self._rounds.request,
             capacity=lambda: capabilities.capacity(self.registry.get(HERE)),
             jobs=self._live.of_backend,
+            job_records=self._live.records_at,
             end=partial(cancel_all, self._ledger),
             worker_changed=self._look_at_workers,
             starts=self._around.starts,

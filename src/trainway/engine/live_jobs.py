@@ -8,8 +8,11 @@ follows from how many wait and how many have changed, and not from how many ther
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from trainway.backends.base import Backend
 from trainway.engine.live import LiveJob
 from trainway.engine.phases import WAITING
+from trainway.engine.queue import Holding
+from trainway.engine.queue_entry import held_by
 from trainway.engine.record import JobRecord
 
 _Shelf = dict[str, LiveJob]
@@ -33,7 +36,7 @@ class LiveJobs(Mapping[str, LiveJob]):
 
     def __init__(self) -> None:
         self.left: dict[str, JobRecord] = {}
-        """Those that could not be taken up: nobody looks after them, but their machines stay."""
+        """Those that could not be taken up, by their ids, as far as their records can be read."""
         self._jobs: _Shelf = {}
         self._places: dict[str, _Place] = {}
         self._stale: set[str] = set()
@@ -66,6 +69,16 @@ class LiveJobs(Mapping[str, LiveJob]):
         self._touch(job_id)
         return is_there
 
+    def leave(self, record: JobRecord) -> None:
+        """Nobody looks after one of them; what it was given, it has."""
+        self.remove(record.id)
+        self.left[record.id] = record
+
+    def forget_left(self, job_id: str) -> None:
+        """One of those is gone."""
+        self.left.pop(job_id, None)
+        self._touch(job_id)
+
     def created(self, record: JobRecord) -> None:
         """A job is added as soon as somebody looks after it."""
 
@@ -80,6 +93,28 @@ class LiveJobs(Mapping[str, LiveJob]):
     def records(self) -> list[JobRecord]:
         """All that are not over, whether somebody looks after them or not."""
         return [*self.left.values(), *(live.record for live in self._jobs.values())]
+
+    def records_at(self, backend: str) -> list[JobRecord]:
+        """Those of them that a backend of this name has or will have."""
+        left = [record for record in self.left.values() if record.backend == backend]
+        return [*left, *(live.record for live in self.of_backend(backend))]
+
+    def records_in(self, queue: str) -> list[JobRecord]:
+        """Those of them in a managed queue."""
+        left = [record for record in self.left.values() if record.queue == queue]
+        return [*left, *(live.record for live in self.of_queue(queue))]
+
+    def records_of(self, run_id: str) -> list[JobRecord]:
+        """Those of them that a run has."""
+        left = [record for record in self.left.values() if record.run == run_id]
+        return [*left, *(live.record for live in self.of_run(run_id))]
+
+    def held(self, backend: Backend) -> list[Holding]:
+        """What they hold of what a backend has."""
+        lives = self.of_backend(backend.name)
+        left = [held_by(each) for each in self.left.values() if each.backend == backend.name]
+        held = [*left, *(live.holding for live in lives if live.backend is backend)]
+        return [holding for holding in held if holding is not None]
 
     def news(self) -> set[str]:
         """The ids of those that changed, came or went since the last call."""

@@ -275,12 +275,13 @@ class QueueRound:
         record, grace = live.record, self._grace(live.record.queue)
         known = self._gangs.get(record.id)
         if known is None or known[0] is not record or known[1] != grace:
-            gang = waiting_gang(record, live.backend.name, grace, is_setup=self._is_setup(live))
+            lane = live.backend.name
+            gang = waiting_gang(record, lane, grace, is_setup=self._is_setup(lane))
             self._gangs[record.id] = known = (record, grace, gang)
         return replace(known[2], is_owed=True) if record.id in owed else known[2]
 
-    def _is_setup(self, live: LiveJob) -> bool:
-        return self._around.clusters.shares.is_setup(live)
+    def _is_setup(self, backend: str) -> bool:
+        return self._around.clusters.shares.is_setup(backend)
 
     def _grace(self, queue: str) -> int:
         policy = self._around.queues.policies.get(queue)
@@ -384,10 +385,8 @@ class QueueRound:
             await clusters.decided(decide(gangs, held, capabilities.capacity(backend), promised))
 
     def _holdings(self, backend: Backend) -> list[Holding]:
-        lives = self._around.live.of_backend(backend.name)
-        held = (live.holding for live in lives if live.backend is backend)
         clusters = self._around.clusters.shares.holdings() if backend.name == HERE else []
-        return [*(holding for holding in held if holding is not None), *clusters]
+        return [*self._around.live.held(backend), *clusters]
 
 
 def _is_same(live: LiveJob, seen: JobRecord) -> bool:
@@ -397,4 +396,4 @@ def _is_same(live: LiveJob, seen: JobRecord) -> bool:
 
 def _may_leave(live: LiveJob) -> bool:
     """Whether a job can still be told to make room."""
-    return is_under_way(live) and not live.over.is_set() and live.record.wanted == ""
+    return is_under_way(live.record) and not live.over.is_set() and live.record.wanted == ""

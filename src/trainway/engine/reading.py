@@ -21,6 +21,7 @@ from trainway.engine.ids import before
 from trainway.engine.job_filter import EVERY_JOB, Filter
 from trainway.engine.job_window import Rows, Window
 from trainway.engine.ledger import Ledger, Observer
+from trainway.engine.left_job import readable
 from trainway.engine.log_nodes import refuse_unknown
 from trainway.engine.observation import ENDINGS, NODES, RUNS
 from trainway.engine.phases import Phase
@@ -84,7 +85,7 @@ class Reading:
 
     async def record(self, ref: str) -> JobRecord:
         """The job with that id, or the newest of that name."""
-        return await self._ledger.call(self._store.get, ref)
+        return readable(await self._ledger.call(self._store.get, ref))
 
     async def get(self, ref: str) -> Json:
         """The job in full, with what the machines cost that are rented for it alone."""
@@ -130,16 +131,19 @@ class Reading:
         return await self._ledger.call(self._whole, ref)
 
     def _whole(self, ref: str) -> tuple[JobRecord, list[Json]]:
-        record = self._store.get(ref)
+        record = readable(self._store.get(ref))
         return record, self._store.objects([record.id]).get(record.id, [])
 
     def shown(self, record: JobRecord, objects: list[Json]) -> Json:
         """The same with what it was made from, for answers that nothing may spoil any more."""
-        return job_view(record, objects, self._waiting.position(record.id))
+        return self._view(record, objects)
 
     def summary(self, record: JobRecord) -> Json:
         """A job as it is shown among others."""
-        return job_view(record, None, self._waiting.position(record.id))
+        return self._view(record, None)
+
+    def _view(self, record: JobRecord, objects: list[Json] | None) -> Json:
+        return job_view(readable(record), objects, self._waiting.position(record.id))
 
     async def page(self, limit: int, wanted: Filter = EVERY_JOB, *, summary: bool = False) -> Page:
         """A page of jobs, newest first."""
@@ -150,11 +154,7 @@ class Reading:
         if not summary:
             objects = await self._ledger.call(self._store.objects, [job.id for job in page])
         items = [
-            job_view(
-                job,
-                None if summary else objects.get(job.id, []),
-                self._waiting.position(job.id),
-            )
+            self.summary(job) if summary else self.shown(job, objects.get(job.id, []))
             for job in page
         ]
         return Page(items, page[-1].id if len(found) > limit else None)
@@ -215,7 +215,7 @@ class Reading:
         report, cursor, now = UsageReport(by, key, since), "", time_text(self._clock())
         while True:
             page = await self._ledger.call(self._store.page, Filter(before=cursor), _USAGE_BATCH)
-            report.add(_used(record, now) for record in page)
+            report.add(_used(readable(record), now) for record in page)
             if len(page) < _USAGE_BATCH:
                 break
             cursor = page[-1].id

@@ -29,6 +29,11 @@ def is_explained(record: JobRecord) -> bool:
     return record.wanted in (LOST, BUDGET)
 
 
+def has_reason(record: JobRecord) -> bool:
+    """Whether its end will have the reason and message that it has now."""
+    return is_explained(record) or record.reason == PRUNED
+
+
 def is_new(before: JobRecord, record: JobRecord) -> bool:
     """Whether the agent has yet to be told; that a job goes on, only when it may begin."""
     if record.wanted == RESUME:

@@ -1,7 +1,7 @@
 """What the wishes of its owner make of a job, by the phase that it is in. Pure."""
 
 from trainway.backends import capabilities
-from trainway.engine.adoption import is_left
+from trainway.engine.left_job import is_left
 from trainway.engine.live import LiveJob
 from trainway.engine.observed_columns import wished_end
 from trainway.engine.phases import WAITING, Phase
@@ -16,6 +16,9 @@ def is_over(record: JobRecord, verb: str) -> ConflictError:
     """Why nothing can be done with a job that nobody looks after any more."""
     if is_left(record):
         return ConflictError(f"{record.name} cannot be {verb}: {record.message}")
+    if not record.is_over:
+        why = "it has ended just now, or this server could not take it up"
+        return ConflictError(f"{record.name} cannot be {verb}: {why}")
     phase = record.phase.lower()
     return ConflictError(f"{record.name} has already ended ({phase}) and cannot be {verb}")
 

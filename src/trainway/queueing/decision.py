@@ -29,7 +29,7 @@ NO_QUEUE: Final = "QueueMissing"
 QUOTA: Final = "QuotaReached"
 SPENT: Final = "GPUHoursSpent"
 PREEMPTING: Final = "Preempting"
-_IDLE: Final = (PAUSED, NO_QUEUE, SPENT)
+IDLE: Final = (PAUSED, NO_QUEUE, SPENT)
 """Why jobs wait that would not start if there was more room."""
 
 _MOST_NAMES: Final = 3
@@ -206,7 +206,7 @@ class ManagedPolicy:
 
     def growths(self, lacks: Iterable[Lack], decisions: Decisions) -> dict[str, int]:
         """How many nodes elastic jobs get back of what is left after the decision."""
-        waiting = [gang for gang, reason, _ in decisions.waiting if reason not in _IDLE]
+        waiting = [gang for gang, reason, _ in decisions.waiting if reason not in IDLE]
         return growths(lacks, self._places.free, self._quotas, self._queues, waiting)
 
     def short_of_room(self, decisions: Decisions, lanes: Collection[str]) -> list[WaitingGang]:

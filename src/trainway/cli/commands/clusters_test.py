@@ -240,7 +240,7 @@ def test_the_queue_is_shown_in_columns(fake: FakeServer) -> None:
     ]
     assert [row.split()[0] for row in rows] == ["2", "1"]
     assert rows[1].split()[-4:] == ["1m1s", "1x[CPU:0.5]", "FAILED", "/jobs/id0000/logs"]
-    assert len(invoke("queue", "-s").stdout.splitlines()) == 2
+    assert len(invoke("queue", "-s", "-u").stdout.splitlines()) == 2
     fake.clusters.add("other")
     assert invoke("queue").stdout.count("Job queue of cluster") == 2
     items = json.loads(invoke("queue", "-o", "json").stdout)["items"]

@@ -20,8 +20,16 @@ _VERBS: Final = (("list",), ("show",))
 @click.command("queue")
 @clusters_argument
 @click.option("-s", "--skip-finished", is_flag=True, help="Only jobs that have not ended.")
+@click.option(
+    "-u", "--all-users", is_flag=True, help="Accepted: the clusters of a server are shared."
+)
 @output_option(("table", "json"))
-def command(clusters: tuple[str, ...], skip_finished: bool, output: str) -> None:
+def command(
+    clusters: tuple[str, ...],
+    skip_finished: bool,
+    all_users: bool,  # noqa: ARG001 - as the help says
+    output: str,
+) -> None:
     """Show the jobs of clusters, newest first."""
     rest = connect()
     try:

@@ -13,7 +13,7 @@ from trainway.cli.listing import LISTINGS, echo_listing
 from trainway.cli.output import echo, to_json, to_yaml
 from trainway.cli.queue_text import HEADER, row, text
 from trainway.cli.refusal import RefusedError
-from trainway.errors import InvalidError
+from trainway.errors import InvalidError, UsageError
 from trainway.sdk.queue_rest import QueueRest
 
 Command = Callable[..., Any]
@@ -88,6 +88,9 @@ def apply(files: tuple[str, ...], filenames: tuple[str, ...]) -> None:
         except InvalidError as error:
             lines = [f"{given.source}: {line}" for line in error.lines]
             raise RefusedError(lines, error.exit_code) from None
+        except UsageError as error:  # as of a file that is no queue at all
+            said = ": ".join(part for part in (given.source, error.field, error.message) if part)
+            raise RefusedError([said], error.exit_code) from None
         echo(f"{name} {'changed' if name in known else 'created'}\n")
         known.add(name)
 

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 from trainway.cli.app import app
 from trainway.cli.commands import queues
 from trainway.cli.commands.jobs import setting
+from trainway.errors import UsageError
 from trainway.json_types import Json
 from trainway.sdk.queue_rest import QueueRest
 from trainway.sdk.queues import Queues
@@ -76,6 +77,19 @@ def test_apply_sends_each_queue_of_a_file(
     assert result.output == "team changed\nteam changed\n"  # what the server says it is called
     assert transport.asked[-2:] == [("PUT", "/queues/team"), ("PUT", "/queues/other")]
     assert transport.body["metadata"] == {"name": "other"}
+
+
+def test_a_file_that_is_no_queue_is_named(
+    transport: _Transport, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(rest: QueueRest, queue: Json) -> Json:
+        raise UsageError("it is missing", field="metadata")
+
+    monkeypatch.setattr(QueueRest, "apply_queue", refuse)
+    file = tmp_path / "pod.yaml"
+    file.write_text("kind: Pod\n")
+    result = invoke("queues", "apply", "-f", str(file))
+    assert (result.exit_code, result.stderr) == (2, f"{file}: metadata: it is missing\n")
 
 
 @pytest.mark.parametrize(

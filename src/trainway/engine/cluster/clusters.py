@@ -130,7 +130,7 @@ class Clusters:
     @property
     def shares(self) -> Shares:
         """What they hold of this machine."""
-        return Shares(self._records, self._around.jobs)
+        return Shares(self._records, self._around.job_records)
 
     def wake(self, name: str) -> None:
         """Start one again that stopped while a job of it waited for this machine."""

@@ -11,6 +11,7 @@ from trainway.engine.agent_starts import USUAL, StartPolicy
 from trainway.engine.ids import Ids
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
+from trainway.engine.record import JobRecord
 from trainway.engine.rental.office import RentalOffice
 from trainway.errors import UnavailableError
 
@@ -33,6 +34,8 @@ class ClusterContext:
     """Returns what this machine has for jobs."""
     jobs: Callable[[str], Sequence[LiveJob]]
     """The jobs of a backend that are not over."""
+    job_records: Callable[[str], Sequence[JobRecord]]
+    """The records of those, and of such as could not be taken up."""
     end: Callable[[Sequence[LiveJob]], Awaitable[None]]
     """Cancels some, all or none."""
     worker_changed: Callable[[], object] = lambda: None

@@ -13,6 +13,7 @@ from trainway.agent.controllers.gang_queue import turn
 from trainway.engine.cluster.record import ClusterRecord
 from trainway.engine.live import LiveJob
 from trainway.engine.queue import Decision, Holding, QueuedGang, names_of
+from trainway.engine.record import JobRecord
 from trainway.engine.under_way import is_under_way
 from trainway.families.builtin import HELD
 from trainway.jobset.labels import CLUSTER_JOB
@@ -40,8 +41,8 @@ class Group:
             record.priority,
             record.oversubscribe,
             self.cluster.device_map,
-            _title(name, [_number(self.first)]),
-            _release(name, [_number(self.first)]),
+            _title(name, [_number(record)]),
+            _release(name, [_number(record)]),
         )
 
     def told(self, decision: Decision) -> dict[str, str]:
@@ -59,10 +60,11 @@ class Shares:
     def __init__(
         self,
         records: Mapping[str, ClusterRecord],
-        jobs: Callable[[str], Sequence[LiveJob]],
+        jobs: Callable[[str], Sequence[JobRecord]],
     ) -> None:
         self._records = records
         self._jobs = jobs
+        """Gives the jobs of a backend that are not over, whether they could be taken up or not."""
 
     def holdings(self) -> list[Holding]:
         """What is held now, by the jobs that run."""
@@ -73,7 +75,7 @@ class Shares:
                 continue
             running = self._running(record) if record.is_promised else []
             if running:
-                numbers = sorted(_number(live) for live in running)
+                numbers = sorted(map(_number, running))
                 found.append(
                     Holding(
                         record.shape.demand(),
@@ -94,9 +96,9 @@ class Shares:
         record = self._cluster(live)
         return record is not None and not record.worker_pool and not self._running(record)
 
-    def is_setup(self, live: LiveJob) -> bool:
-        """Whether a job sets up a worker of a worker pool."""
-        family, _, name = live.backend.name.partition("/")
+    def is_setup(self, backend: str) -> bool:
+        """Whether a job of this backend sets up a worker of a worker pool."""
+        family, _, name = backend.partition("/")
         record = self._records.get(name) if family == HELD else None
         return record is not None and bool(record.worker_pool)
 
@@ -115,8 +117,8 @@ class Shares:
         record = self._records.get(name) if family == HELD else None
         return record if record is not None and record.is_local else None
 
-    def _running(self, record: ClusterRecord) -> list[LiveJob]:
-        return [live for live in self._jobs(record.backend) if is_under_way(live)]
+    def _running(self, record: ClusterRecord) -> list[JobRecord]:
+        return [job for job in self._jobs(record.backend) if is_under_way(job)]
 
 
 def _held_by_worker(record: ClusterRecord) -> Holding:
@@ -129,8 +131,8 @@ def _held_by_worker(record: ClusterRecord) -> Holding:
     )
 
 
-def _number(live: LiveJob) -> int:
-    return int(live.record.label_map.get(CLUSTER_JOB) or 0)
+def _number(job: JobRecord) -> int:
+    return int(job.label_map.get(CLUSTER_JOB) or 0)
 
 
 def _title(cluster: str, numbers: Sequence[int]) -> str:

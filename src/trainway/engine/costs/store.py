@@ -135,4 +135,8 @@ def keep_spent(connection: Connection, job_id: str) -> None:
 
 
 def _runs(observed: str) -> str:
-    return json.dumps((json.loads(observed) if observed else {}).get(RUNS) or [])
+    try:
+        runs = json.loads(observed).get(RUNS) if observed else None
+    except (AttributeError, ValueError):  # as of a job that could not be taken up
+        runs = None
+    return json.dumps(runs or [])

@@ -3,18 +3,22 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import timedelta
+from typing import cast
 from unittest.mock import patch
 
 import pytest
 
 from trainway.engine.faulty_store import locked
+from trainway.engine.moving import patience
 from trainway.engine.moving.move import Candidate
+from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.moving.testing import HERE, THERE, MovingWorld, goes_on, play, suspended
 from trainway.engine.store import JobChange
 from trainway.engine.submission import Submission
 from trainway.engine.testing import jobset, told
 from trainway.errors import ConflictError, DatabaseError
 from trainway.json_types import Json
+from trainway.queueing.queue_policy import QueueState
 
 
 def test_a_job_moves_and_stays_the_same_job() -> None:
@@ -256,6 +260,30 @@ def test_a_job_that_may_still_wait_stays() -> None:
         shown = await world.until("demo", "Queued")
         assert shown["status"]["candidates"]["places"] == [THERE]
         assert (world.there.jobs, shown["spec"]["backend"]) == ({}, HERE)
+
+    play(scene)
+
+
+def test_a_job_whose_queue_is_paused_stays_and_goes_on_when_it_is_resumed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or it would have left the best of its places while none could start it."""
+    monkeypatch.setattr(patience, "_HELD_S", 0.01)
+
+    async def scene(world: MovingWorld) -> None:
+        await world.begun(await world.submit("first", requests={"cpu": "4"}))
+        await world.engine.queues.set_state("default", QueueState.PAUSED)
+        objects = [jobset("demo", requests={"cpu": "4"})]
+        wanted = Submission(objects, candidates=[elsewhere()], max_wait=60.0)
+        job, _ = await world.engine.submit(wanted)
+        await world.until("demo", lambda job: job["status"]["reason"] == "QueuePaused")
+        world.now += timedelta(seconds=61)
+        live = cast("RecoveredJob", world.engine._live[job["metadata"]["id"]])
+        for _ in range(3):
+            await world.engine.moves._patience._go_on(live)
+        assert (world.stored().backend, world.stored().move) == (HERE, None)
+        await world.engine.queues.set_state("default", QueueState.OPEN)
+        await world.begun_there(job["metadata"]["id"])
 
     play(scene)
 

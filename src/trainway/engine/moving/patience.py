@@ -20,9 +20,13 @@ from trainway.engine.recovery.strategy import next_look
 from trainway.engine.stored_job import Change
 from trainway.engine.times import left_s
 from trainway.jobset.status import moment
+from trainway.queueing.decision import IDLE
 
 _LEAST_WAIT_S: Final = 1.0
 """How long a job that was lost is tried again at least before it is looked at."""
+
+_HELD_S: Final = 10.0
+"""After so long a job is looked at again that its queue holds, since no other place starts it."""
 
 
 class Patience:
@@ -58,7 +62,9 @@ def _left_s(live: RecoveredJob) -> float | None:
     """How long it may still wait for its first start here; None: for ever."""
     found = candidates_of(live.record)
     is_waiting = may_go_on(live.record) and live.record.phase != Phase.PAUSED
-    return found.left_s(moment(live.now())) if found and is_waiting else None
+    left = found.left_s(moment(live.now())) if found and is_waiting else None
+    is_held = live.record.reason in IDLE and not live.has_begun
+    return _HELD_S if left == 0 and is_held else left
 
 
 def _left_after_loss_s(live: RecoveredJob) -> float | None:

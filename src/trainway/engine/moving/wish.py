@@ -28,7 +28,7 @@ def moving(live: LiveJob, to: Candidate, back: Candidate, target: Backend) -> Ch
     check_movable(live, to.backend)
     if live.has_begun and not record.started and not is_handed_over(live, target):
         return _withdrawing(live, to, back)
-    if is_under_way(live):
+    if is_under_way(record):
         capabilities.suspending(live.backend)
         move = Move(Step.STOPPING, to, back, resumes=not is_suspended(record))
         said = f"it is to go on at {to.backend}: it is suspended at {record.backend} first"

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from trainway.engine.ledger import Ledger
-from trainway.engine.live import LiveJob
+from trainway.engine.left_job import runs_of
 from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.phases import WAITING
 from trainway.engine.queue import Waiting
@@ -29,6 +29,10 @@ from trainway.queueing.queue_policy import DEFAULT_QUEUE, QueuePolicy, QueueStat
 from trainway.schema.validation import closest
 
 MOST_QUEUES: Final = 1000
+
+
+class DrainedError(ConflictError):
+    """A queue takes in no more jobs until somebody resumes it."""
 
 
 class Queues:
@@ -82,7 +86,7 @@ class Queues:
             raise self._missing(name, field)
         if policy.refusal:
             message, _, hint = policy.refusal.partition(". ")
-            raise ConflictError(message, field=field, hint=hint)
+            raise DrainedError(message, field=field, hint=hint)
         return policy
 
     async def apply(self, obj: Json) -> Json:
@@ -115,11 +119,11 @@ class Queues:
                     "the queue default cannot be deleted",
                     hint="to lift its limits, apply it without a spec",
                 )
-            jobs = self._jobs(name)
+            jobs = self._live.records_in(name)
             if jobs:
                 raise ConflictError(
                     f"queue {name} still has {len(jobs)} {'job' if len(jobs) == 1 else 'jobs'}, "
-                    f"such as {jobs[0].record.name}",
+                    f"such as {jobs[0].name}",
                     hint=f"let it take no more with trainway queues drain {name}, or put its jobs "
                     "into another queue with trainway jobs set NAME --queue QUEUE",
                 )
@@ -137,22 +141,19 @@ class Queues:
         return self._view(name, with_jobs=True)
 
     def _view(self, name: str, *, with_jobs: bool = False) -> Json:
-        jobs = self._jobs(name)
-        running = [live.record for live in jobs if is_under_way(live)]
-        waiting = [
-            live.record for live in jobs if live.record.phase in WAITING and not is_under_way(live)
-        ]
+        jobs = self._live.records_in(name)
+        running = list(filter(is_under_way, jobs))
+        waiting = [job for job in jobs if job.phase in WAITING and not is_under_way(job)]
         now = self._clock().timestamp()
-        runs = ((live.record, live.observation.runs) for live in jobs)
+        lives, left = self._live.of_queue(name), self._live.left.values()
+        runs = [(live.record, live.observation.runs) for live in lives]
+        runs += [(job, runs_of(job)) for job in left if job.queue == name]
         used = self.book.used(now, RunningUse(now, runs)).gpu_seconds.get(name, 0)
         record = self._records.get(name)
         policy = self.policies[name]
         created = record.created if record else ""
         shown = waiting if with_jobs else None
         return queue_view(policy, created, running, len(waiting), used, shown, self._waiting)
-
-    def _jobs(self, name: str) -> list[LiveJob]:
-        return self._live.of_queue(name)
 
     async def _keep(self, policy: QueuePolicy) -> None:
         before = self._records.get(policy.name)

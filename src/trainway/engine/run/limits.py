@@ -31,12 +31,12 @@ class RunLimits:
         self._runs = {id_: run for id_, run in self._runs.items() if live.of_run(id_)}
         queues: dict[str, list[LiveJob]] = {}
         for job in waiting:
-            if job.record.run in self._runs and not is_under_way(job):
+            if job.record.run in self._runs and not is_under_way(job.record):
                 queues.setdefault(job.record.run, []).append(job)
         found: dict[str, str] = {}
         for id_, queue in queues.items():
             run = self._runs[id_]
-            busy = sum(map(is_under_way, live.of_run(id_)))
+            busy = sum(map(is_under_way, live.records_of(id_)))
             queue.sort(key=lambda job: (-job.record.priority, job.id))
             limit = run.parallel or 0
             why = f"at most {counted(limit, 'job')} of the run {run.name} may run at a time"

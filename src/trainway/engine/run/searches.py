@@ -19,6 +19,7 @@ from trainway.engine.job_filter import Filter
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
 from trainway.engine.metrics.reading import MetricReading
+from trainway.engine.queues.queues import DrainedError
 from trainway.engine.record import JobRecord
 from trainway.engine.rounds import Rounds
 from trainway.engine.run.record import NewRun, RunRecord
@@ -153,7 +154,7 @@ class Searches:
         try:
             await self._step(run)
             self._waiting.pop(run.id, None)
-        except (DatabaseError, UnavailableError) as error:
+        except (DatabaseError, DrainedError, UnavailableError) as error:
             if self._waiting.get(run.id) != str(error):  # it is tried again every second
                 log.warning("the search %s waits: %s", run.name, error)
             self._waiting[run.id] = str(error)

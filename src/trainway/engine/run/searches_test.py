@@ -13,6 +13,7 @@ from trainway.engine.submission import Submission
 from trainway.engine.testing import World, act, jobset, memory_store, play
 from trainway.errors import ConflictError, InvalidError
 from trainway.json_types import Json
+from trainway.queueing.queue_policy import QueueState
 
 PARAMETERS = [
     {"name": "lr", "searchSpace": {"logUniform": {"min": "1e-5", "max": "1e-1"}}},
@@ -257,5 +258,22 @@ def test_a_search_says_what_it_waits_for() -> None:
         await finish(world, active(await until(world, lambda run: bool(active(run))))[0], 0.4)
         run = await until(world, is_over)
         assert run["status"]["waiting"] is None
+
+    play(scene)
+
+
+def test_a_search_waits_while_its_queue_is_drained_and_its_trials_go_on() -> None:
+    async def scene(world: World) -> None:
+        await world.engine.runs.search(search(3))
+        await begun(world, 2)
+        await world.engine.queues.set_state("default", QueueState.DRAINING)
+        first, second = active(await until(world, lambda run: len(active(run)) == 2))
+        await finish(world, first, 0.5)
+        run = await until(world, lambda run: bool(run["status"]["waiting"]))
+        assert run["status"]["waiting"].startswith("Queue default is being drained")
+        assert [job["metadata"]["name"] for job in active(run)] == [second["metadata"]["name"]]
+        assert active(run)[0]["status"]["phase"] == "Starting"
+        await world.engine.queues.set_state("default", QueueState.OPEN)
+        await begun(world, 3)
 
     play(scene)

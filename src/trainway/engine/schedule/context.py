@@ -1,6 +1,6 @@
 """What schedules need of the engine that they are part of."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -10,6 +10,7 @@ from trainway.engine.ids import Ids
 from trainway.engine.intake import Intake
 from trainway.engine.ledger import Ledger
 from trainway.engine.live import LiveJob
+from trainway.engine.live_jobs import LiveJobs
 from trainway.engine.run.runs import Runs
 from trainway.engine.submission import Submission
 from trainway.engine.worker_pool.housing import Housing
@@ -55,7 +56,7 @@ class ScheduleContext:
     ledger: Ledger
     ids: Ids
     clock: Callable[[], datetime]
-    live: Mapping[str, LiveJob]
+    live: LiveJobs
     """The jobs that are not over."""
     submits: Submits
     cancel: Callable[[Sequence[LiveJob]], Awaitable[None]]

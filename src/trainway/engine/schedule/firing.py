@@ -8,9 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from trainway.backends.registry import Registry
-from trainway.engine.job_filter import Filter, LabelTerm
-from trainway.engine.live import LiveJob
-from trainway.engine.phases import UNFINISHED
+from trainway.engine.record import JobRecord
 from trainway.engine.run.record import RunRecord
 from trainway.engine.schedule.context import ScheduleContext, Submits
 from trainway.engine.schedule.record import (
@@ -38,13 +36,13 @@ class Firing:
         self._ledger = around.ledger
         self._submitting = submitting
 
-    def active(self, record: ScheduleRecord) -> list[LiveJob]:
-        """Its jobs that have not ended."""
+    def active(self, record: ScheduleRecord) -> list[JobRecord]:
+        """Its jobs that have not ended, also such as this server could not take up."""
         return [
-            live
-            for live in self._around.live.values()
-            if labels.SCHEDULE in live.record.labels  # as text, which is quicker than to read it
-            and live.record.label_map.get(labels.SCHEDULE) == record.name
+            job
+            for job in self._around.live.records()
+            if labels.SCHEDULE in job.labels  # as text, which is quicker than to read it
+            and job.label_map.get(labels.SCHEDULE) == record.name
         ]
 
     async def fire(self, record: ScheduleRecord, moment: str) -> str | None:
@@ -52,8 +50,7 @@ class Firing:
         key = key_of(record.id, moment)
         self._submitting.refuse_second(record.id, key)
         searches, active = await self._open_searches(record), self.active(record)
-        is_forbidden = record.overlap == Overlap.FORBID
-        left = await self._left(record, active, searches) if is_forbidden else ""
+        left = _first(active, searches) if record.overlap == Overlap.FORBID else ""
         # Looked up last: what is being made for this moment is none of what is left.
         made = await self._ledger.call(self._ledger.store.with_key, key)
         if made is not None:  # a server that was killed has come that far
@@ -64,7 +61,7 @@ class Firing:
             said = f"{left} had not ended"
             log.info("the schedule %s was due at %s: %s", record.name, moment, said)
             return _outcome(moment, Result.SKIPPED, said)
-        if record.overlap == Overlap.REPLACE and await self._ended(record, active, searches):
+        if record.overlap == Overlap.REPLACE and await self._ended(active, searches):
             return None
         try:
             return await self._submitted(record, moment, key)
@@ -92,29 +89,16 @@ class Firing:
         own = await self._ledger.call(store.labelled, ids, labels.SCHEDULE, record.name)
         return [run for run in found if run.id in own]
 
-    async def _left(
-        self, record: ScheduleRecord, active: Sequence[LiveJob], searches: Sequence[RunRecord]
-    ) -> str:
-        """What has not ended; empty: nothing."""
-        jobs = [f"{live.record.name} ({live.id})" for live in active]
-        named = [*jobs, *(f"{run.name} ({run.id})" for run in searches)]
-        return named[0] if named else await self._untaken(record)
-
-    async def _untaken(self, record: ScheduleRecord) -> str:
-        """A job that has not ended, and which this server could not take up; empty: none."""
-        own = Filter(phases=UNFINISHED, labels=[LabelTerm(labels.SCHEDULE, record.name)])
-        found = await self._ledger.call(self._ledger.store.page, own, 1, summary=True)
-        return f"{found[0].name} ({found[0].id})" if found else ""
-
-    async def _ended(
-        self, record: ScheduleRecord, active: Sequence[LiveJob], searches: Sequence[RunRecord]
-    ) -> bool:
+    async def _ended(self, active: Sequence[JobRecord], searches: Sequence[RunRecord]) -> bool:
         """End whatever is left of it; whether a job has to come to its end yet."""
         for run in searches:  # first, else they go on with other trials
             await self._around.submits.runs.searches.end_soon(run)
-        await self._around.cancel(active)
-        if not active and (left := await self._untaken(record)):
-            raise UnavailableError(f"{left} has not ended, and this server could not take it up")
+        live = self._around.live
+        await self._around.cancel([live[job.id] for job in active if job.id in live])
+        left = [job for job in active if job.id in live.left]
+        if left and len(left) == len(active):
+            said = _first(left, ())
+            raise UnavailableError(f"{said} has not ended, and this server could not take it up")
         return bool(active)
 
     async def _submitted(self, record: ScheduleRecord, moment: str, key: str) -> str:
@@ -155,6 +139,12 @@ async def _submit_somewhere(submits: Submits, submission: Submission) -> Json:
         with suppress(InvalidError, UnavailableError):
             return (await submits.submit(each))[0]
     return (await submits.submit(last))[0]
+
+
+def _first(active: Sequence[JobRecord], searches: Sequence[RunRecord]) -> str:
+    """One of those that have not ended, as it is told; empty: there is none."""
+    jobs = [f"{job.name} ({job.id})" for job in active]
+    return next(iter([*jobs, *(f"{run.name} ({run.id})" for run in searches)]), "")
 
 
 def _outcome(moment: str, result: Result, message: str = "", **made: str | None) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from trainway.backends.base import Handle
 from trainway.backends.testing import FakeBackend
-from trainway.engine.adoption import NOT_TAKEN_UP
+from trainway.engine.left_job import NOT_TAKEN_UP
 from trainway.engine.run.record import RunRecord
 from trainway.engine.run.searches_test import active, begun, is_over, search
 from trainway.engine.schedule.record import NewSchedule, ScheduleRecord

@@ -218,7 +218,7 @@ class Schedules:
             coming = next_due(record.parsed, record.wall, record.decided, now)
         except UsageError as error:
             coming, problem = None, error.sentence
-        active = [live.id for live in self._firing.active(record)]
+        active = [job.id for job in self._firing.active(record)]
         return schedule_view(record, coming, problem, active, objects)
 
     async def _keep(self, record: ScheduleRecord) -> ScheduleRecord:

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from trainway.backends import capabilities
 from trainway.backends.claims import claiming
 from trainway.backends.registry import Registry
-from trainway.engine.job_filter import Filter, LabelTerm
 from trainway.engine.ledger import Ledger
 from trainway.engine.live_jobs import LiveJobs
-from trainway.engine.phases import UNFINISHED
 from trainway.engine.record import JobRecord
 from trainway.engine.storage.claim import claim_of, place_of
 from trainway.engine.storage.folder_check import check_volume
@@ -112,7 +110,7 @@ class StorageBook:
             if before is not None:
                 record = replace(record, created=before.created)
             if before is not None and before.named != record.named:
-                await self._refuse_used(record.name, "changed")
+                self._refuse_used(record.name, "changed")
             await self._put(record)
             await self._claim(record, before)
         return volume_view(record, self._users().get(record.name, []))
@@ -157,7 +155,7 @@ class StorageBook:
             record = self._volumes.get(name)
             if record is None:
                 raise self._missing(name)
-            await self._refuse_used(name, "deleted")
+            self._refuse_used(name, "deleted")
             claim = claim_of(record)
             if claim is not None:
                 await claiming(self._registry.get(place_of(record))).remove_claim(claim)
@@ -272,22 +270,20 @@ class StorageBook:
         raise NotFoundError(f"no job has made {uri}")
 
     def _users(self, kind: str = VOLUME_PREFIX) -> dict[str, list[str]]:
-        """The jobs that are not over, by the volume, or bucket, that they use."""
+        """The jobs that are not over, by the volume, or bucket, that they use.
+
+        Those among them that could not be taken up may use it, too.
+        """
         found: dict[str, list[str]] = {}
-        for live in self._live.values():
-            for label in live.record.label_map:
+        for record in self._live.records():
+            for label in record.label_map:
                 prefix, _, name = label.partition("/")
                 if prefix == kind:
-                    found.setdefault(name, []).append(live.record.name)
+                    found.setdefault(name, []).append(record.name)
         return found
 
-    async def _refuse_used(self, name: str, done: str) -> None:
-        """Raise for a volume of jobs that are not over, whether or not they could be taken up."""
+    def _refuse_used(self, name: str, done: str) -> None:
         users = self._users().get(name)
-        if not users:
-            named = Filter(phases=UNFINISHED, labels=[LabelTerm(f"{VOLUME_PREFIX}/{name}")])
-            found = await self._ledger.call(self._ledger.store.page, named, 1, summary=True)
-            users = [record.name for record in found]
         if users:
             raise ConflictError(
                 f"volume {name} cannot be {done}: {', '.join(users[:3])} uses it",

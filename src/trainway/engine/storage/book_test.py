@@ -68,7 +68,7 @@ def test_a_volume_of_a_job_that_could_not_be_taken_up_stays() -> None:
         await world.engine.storage.apply(volume())
         job = await world.submit("reader", labels={f"{VOLUME_PREFIX}/scratch": "used"})
         await world.begun(job)
-        world.engine._live.remove(job)
+        world.engine._live.leave(await world.engine.reading.record(job))
         with pytest.raises(ConflictError, match="volume scratch cannot be deleted: reader uses it"):
             await world.engine.storage.delete_volume("scratch")
         assert disks.claims

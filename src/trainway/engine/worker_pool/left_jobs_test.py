@@ -8,6 +8,7 @@ from trainway.engine.moving.testing import KeptStore
 from trainway.engine.testing import memory_database
 from trainway.engine.worker_pool.pools_test import play
 from trainway.engine.worker_pool.testing import PoolWorld, new_pool
+from trainway.errors import ConflictError
 
 
 @pytest.mark.parametrize("goes_with_jobs", [False, True])
@@ -35,6 +36,10 @@ def test_a_worker_stays_as_it_is_until_a_job_that_was_left_is_deleted(
         other = await world.job("other")
         await world.until(other, "Queued")
         assert other not in world.workers.jobs
+        await world.engine.cancel(other)
+        with pytest.raises(ConflictError, match="has 1 job that has not ended, such as left"):
+            await world.engine.worker_pools.down("p")
+        other = await world.job("another")
         await world.engine.delete(ids[0], force=True)
         assert (await world.begun_on(other))[1] == "p-1"
 

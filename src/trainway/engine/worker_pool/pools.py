@@ -130,7 +130,7 @@ class WorkerPools:
             for worker in workers
             if worker.state == WorkerState.READY
             and worker.name not in left
-            and not any(is_under_way(live) for live in used.get(worker.name, ()))
+            and not any(is_under_way(live.record) for live in used.get(worker.name, ()))
         ]
         new = [worker.name for worker in found if worker.version == pool.version]
         old = [worker.name for worker in found if worker.version != pool.version]
@@ -227,18 +227,18 @@ class WorkerPools:
         """Release all workers and forget the pool; its jobs have to be over, or are cancelled."""
         async with self._pen:
             pool = self._book.pool(name)
-            jobs = self._jobs_of(pool)
+            jobs = self._around.live.records_at(pool.backend)
             if jobs and not cancel_jobs:
                 raise ConflictError(
                     f"the worker pool {name} has {counted(len(jobs), 'job')} that "
                     f"{'has' if len(jobs) == 1 else 'have'} not ended, such as "
-                    f"{jobs[0].record.name} ({jobs[0].id})",
+                    f"{jobs[0].name} ({jobs[0].id})",
                     hint="wait for them, or cancel them with --cancel-jobs",
                 )
             view = self._view(name)
             await self._book.going(name)
             await self._keep(self._book.pools[name])
-            await self._around.cancel(jobs)
+            await self._around.cancel(self._jobs_of(pool))
         self.look()
         view["status"]["phase"] = _GOING
         return view
@@ -253,8 +253,7 @@ class WorkerPools:
         return pool_view(pool, workers, clusters, used_by, waiting)
 
     def _jobs_of(self, pool: WorkerPoolRecord) -> list[LiveJob]:
-        backend = pool.backend
-        return [live for live in self._around.live.values() if live.record.backend == backend]
+        return self._around.live.of_backend(pool.backend)
 
     def _is_used(self, pool: WorkerPoolRecord) -> bool:
         live = self._around.live

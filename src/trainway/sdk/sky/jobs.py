@@ -45,6 +45,7 @@ __all__ = [
     "pool_apply",
     "pool_down",
     "pool_status",
+    "pool_sync_down_logs",
     "pool_tail_logs",
     "queue",
     "queue_v2",
@@ -256,6 +257,27 @@ def pool_tail_logs(
     rest = WorkerPoolRest.connect()
     id_ = setup_job_of(rest.worker_pool(pool_name), worker_id)
     _print(rest, id_, output_stream or sys.stdout, tail=tail, follow=follow)
+
+
+def pool_sync_down_logs(
+    pool_name: str,
+    local_dir: str = "~/sky_logs",
+    *,
+    targets: Any = None,
+    worker_ids: Sequence[int] | None = None,
+    tail: int | None = None,
+) -> None:
+    """Write what the setups of workers wrote to `LOCAL_DIR/POOL/worker-N.log`; usually of all."""
+    _refuse_controller("controller" in str(targets or "").lower())
+    rest = WorkerPoolRest.connect()
+    pool = rest.worker_pool(pool_name)
+    numbers = [int(each["id"]) for each in pool["status"]["workers"] if each["setupJob"]]
+    jobs = {number: setup_job_of(pool, number) for number in worker_ids or numbers}
+    folder = Path(local_dir).expanduser() / pool_name
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, id_ in jobs.items():
+        with (folder / f"worker-{number}.log").open("w", encoding="utf-8") as file:
+            _print(rest, id_, file, tail=tail, follow=False)
 
 
 def pool_down(

@@ -11,6 +11,7 @@ from trainway.sdk import sky
 from trainway.sdk.conftest import fake
 from trainway.sdk.rest import Rest
 from trainway.sdk.testing import FakeServer
+from trainway.sdk.worker_pool_rest import WorkerPoolRest
 
 __all__ = ["fake"]
 
@@ -199,6 +200,20 @@ def test_the_jobs_of_a_worker_pool_are_cancelled(fake: FakeServer) -> None:
     assert fake.jobs["id0000"]["status"]["phase"] == "Cancelled"
     with pytest.raises(UsageError, match="name the jobs in one way"):
         sky.jobs.cancel(pool="warm", all=True)
+
+
+def test_the_logs_of_setups_are_downloaded(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake.log(fake.add_job("warm-1-setup", "Succeeded"), "installed")
+    workers = [{"id": 1, "setupJob": "id0000"}, {"id": 2, "setupJob": None}]
+    warm = {"metadata": {"name": "warm"}, "status": {"workers": workers}}
+    monkeypatch.setattr(WorkerPoolRest, "worker_pool", lambda rest, name: warm)
+    sky.jobs.pool_sync_down_logs("warm", str(tmp_path))
+    (file,) = (tmp_path / "warm").iterdir()
+    assert (file.name, file.read_text()) == ("worker-1.log", "(node-0) installed\n")
+    with pytest.raises(NotFoundError, match="no logs of worker 2"):
+        sky.jobs.pool_sync_down_logs("warm", str(tmp_path), worker_ids=[2])
 
 
 def test_the_dashboard_is_a_command() -> None:

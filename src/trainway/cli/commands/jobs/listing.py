@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from time import sleep
 from typing import Final
@@ -37,6 +38,8 @@ class WantedJobs:
     labels: tuple[str, ...]
     since: str | None
     metrics: tuple[str, ...]
+    before: str | None = None
+    """Only those that were submitted earlier than that."""
 
     def found(self, rest: Rest) -> tuple[list[Json], bool]:
         """The jobs, and whether there are more."""
@@ -59,9 +62,15 @@ class WantedJobs:
                 since=self.since,
                 metrics=self.metrics,
             )
-            yield from items
+            yield from (job for job in items if self._is_early(job))
             if not cursor:
                 return
+
+    def _is_early(self, job: Json) -> bool:
+        if self.before is None:
+            return True
+        created = datetime.fromisoformat(job["metadata"]["creationTimestamp"])
+        return created < datetime.fromisoformat(self.before)
 
 
 @click.command("list")

@@ -34,6 +34,9 @@ _NAMES: Final = tuple(dict.fromkeys(status.value for status in STATUSES.values()
     metavar="TIME",
     help="Only jobs submitted in the last 2d, or since 2026-11-15.",
 )
+@click.option(
+    "--before", metavar="TIME", help="Only jobs submitted earlier than 2d ago, or than 2026-11-15."
+)
 @click.option("-u", "--all-users", is_flag=True, help="Also the jobs of other users.")
 @click.option(
     "-l",
@@ -51,6 +54,7 @@ def queue(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     skip_finished: bool,
     statuses: tuple[str, ...],
     since: str | None,
+    before: str | None,
     all_users: bool,
     limit: int,
     everything: bool,
@@ -72,6 +76,7 @@ def queue(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
         labels=tuple(whose(all_users=all_users)),
         since=parse_since(since, now) if since else None,
         metrics=(),
+        before=parse_since(before, now) if before else None,
     )
     found, has_more = wanted.found(connect())
     if has_more:
@@ -83,7 +88,7 @@ def queue(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
         header, rows = _table(records, [managed_row(each, now) for each in records], all_users)
         echo(Columns(header).table(rows))
     else:
-        is_chosen = bool(statuses or since)
+        is_chosen = bool(statuses or since or before)
         none = "no job waits or runs" if skip_finished else "there are no jobs"
         echo_line("there are no such jobs" if is_chosen else none)
 

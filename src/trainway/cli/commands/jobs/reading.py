@@ -10,7 +10,7 @@ from trainway.cli.job_text import EVENT_HEADER, event_row, event_table, utc_now
 from trainway.cli.log_printing import print_logs
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
 from trainway.cli.times import parse_since
-from trainway.errors import UsageError
+from trainway.errors import TrainwayError, UsageError
 from trainway.json_types import Json
 from trainway.sdk.managed_jobs import the_job
 from trainway.sdk.rest import LogQuery
@@ -30,6 +30,10 @@ from trainway.sdk.rest import LogQuery
 @click.option("--since", help="Only lines since 10m ago, or since 2026-11-15T05:10:00.")
 @click.option("--all-attempts", is_flag=True, help="Also print what was written before a restart.")
 @click.option("--raw", is_flag=True, help="Print only the lines, without the names of the nodes.")
+@click.option(
+    "-s", "--sync-down", is_flag=True, help="Write all of it to ~/sky_logs/ID/run.log instead."
+)
+@click.option("-r", "--refresh", is_flag=True, help="Accepted: what is shown is always up to date.")
 @click.option("--controller", is_flag=True, hidden=True)
 def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     ref: str | None,
@@ -41,6 +45,8 @@ def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     since: str | None,
     all_attempts: bool,
     raw: bool,
+    sync_down: bool,
+    refresh: bool,  # noqa: ARG001 - only SkyPilot's controller has to be woken up
     controller: bool,
 ) -> None:
     """Print the logs of a job: the lines of all nodes, each with the name of its node.
@@ -55,9 +61,25 @@ def logs(  # noqa: PLR0913, PLR0917 - one for each option, passed by name
     start = parse_since(since, utc_now()) if since else None
     query = LogQuery(role, rank, tail, start, all_attempts, follow)
     rest = connect()
+    if sync_down:
+        if query != LogQuery(all_attempts=all_attempts) or raw:
+            raise UsageError("--sync-down writes the whole log of a job, and follows none")
+        _download(ref, name)
+        return
     if ref is None or name is not None:
         ref = str(the_job(rest, ref, name)["metadata"]["id"])
     print_logs(rest, ref, query, prefix=not raw)
+
+
+def _download(ref: str | None, name: str | None) -> None:
+    from trainway.sdk.sky.jobs import download_logs  # noqa: PLC0415 - only here, and it is large
+
+    try:
+        found = download_logs(name, ref)
+    except OSError as error:  # as of a disk that is full
+        raise TrainwayError(f"{error.filename or 'the log'}: {error.strerror}") from None
+    for folder in found.values():
+        echo(f"{folder}/run.log\n")
 
 
 @click.command("events")

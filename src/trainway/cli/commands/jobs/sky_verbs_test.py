@@ -165,6 +165,15 @@ def test_the_queue_since_a_time(fake: FakeServer) -> None:
     assert "since=2026-11-1" in fake.requests[-1][1]
 
 
+def test_the_queue_before_a_time(fake: FakeServer) -> None:
+    for name, day in (("old", 14), ("new", 16)):
+        job = fake.add_job(name, "Running")
+        job["metadata"]["creationTimestamp"] = f"2026-11-{day}T05:10:00Z"
+    (_, row) = invoke("queue", "--before", "2026-11-15", "-l", "1").stdout.splitlines()
+    assert re.split(r"\s{2,}", row)[2] == "old"
+    assert invoke("queue", "--before", "2026-11-13").stderr == "there are no such jobs\n"
+
+
 @pytest.mark.parametrize(("word", "sent"), [("FAILOVER", "failover"), ("None", "none")])
 def test_a_strategy_in_skypilots_words(fake: FakeServer, word: str, sent: str) -> None:
     assert invoke("launch", "-d", "--job-recovery", word, "--", "true").exit_code == 0
@@ -187,3 +196,19 @@ def test_logs_of_a_name_or_of_the_newest_job(fake: FakeServer) -> None:
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "there is no controller" in refused.stderr
     assert invoke("logs", "id0000", "-n", "a").exit_code == 2
+
+
+def test_the_whole_log_is_written_to_a_file(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    fake.log(fake.add_job("a", "Succeeded"), "of a")
+    file = tmp_path / "sky_logs" / "id0000" / "run.log"
+    for words in (["id0000", "-s"], ["-r", "-n", "a", "--sync-down"], ["-s"]):
+        assert invoke("logs", *words).stdout == f"{file}\n"
+        assert file.read_text() == "(node-0) of a\n"
+    assert invoke("logs", "-s", "--tail", "3").exit_code == 2
+    file.unlink()
+    file.mkdir()
+    refused = invoke("logs", "-s")
+    assert (refused.exit_code, refused.stderr) == (1, f"error: {file}: Is a directory\n")
