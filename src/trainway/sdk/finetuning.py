@@ -15,13 +15,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.data.uri import HUB, has_scheme, parse
+from trainway.api.job_variables import merged
+from trainway.data.uri import HUB, has_scheme, parse, parse_repository
 from trainway.errors import UnreadableError, UsageError
 from trainway.jobset.job_name import job_name
 from trainway.jobset.labels import EXPORT, FINETUNE
 from trainway.json_types import Json
 from trainway.runtimes import builtin_runtime
-from trainway.sdk import llm_boot
+from trainway.sdk import fetched_names, llm_boot
 from trainway.sdk.manifests import Wishes, trainjob
 
 TASKS: Final = ("sft", "dpo")
@@ -33,8 +34,8 @@ _INCLUDED: Final = "INCLUDE_PATTERNS"
 _PACKAGE: Final = Path(__file__).parents[1]
 _BESIDE: Final = (
     "__init__.py", "version.py", "errors.py", "json_types.py", "sdk/__init__.py",
-    "sdk/reporting.py", "sdk/stack_handler.py", "jobset/__init__.py", "jobset/job_remarks.py",
-    "jobset/labels.py",
+    "sdk/fetched_names.py", "sdk/reporting.py", "sdk/stack_handler.py", "jobset/__init__.py",
+    "jobset/job_remarks.py", "jobset/labels.py",
 )  # fmt: skip
 """What the program imports beside its own package."""
 _TESTS: Final = ("_test.py", "testing.py")
@@ -80,10 +81,32 @@ def finetune_objects(asked: FineTune, wishes: Wishes) -> list[Json]:
     (job,) = (item for item in objects if item["kind"] == "TrainJob")
     job["metadata"].setdefault("labels", {})[FINETUNE] = asked.task
     if sources:
+        trainer = job["spec"]["trainer"]
+        names = name_variables({kind: each["storageUri"] for kind, each in sources.items()})
+        trainer["env"] = merged(names, trainer.get("env") or [])
         job["spec"]["initializer"] = sources
     if export:
         job["metadata"].setdefault("annotations", {})[EXPORT] = export
     return objects
+
+
+def name_variables(uris: Mapping[str, str]) -> list[Json]:
+    """The variables that say where what initializers fetch comes from, as far as it is known."""
+    named = {kind: _name_of(uri) for kind, uri in uris.items()}
+    return [
+        {"name": fetched_names.VARIABLES[kind], "value": name}
+        for kind, name in named.items()
+        if name
+    ]
+
+
+def _name_of(uri: str) -> str:
+    """A repository of the hub as the hub calls it; a URI without what may be a signature."""
+    try:
+        place = parse(uri)
+    except UsageError:
+        return ""  # the initializer will say what is wrong with it
+    return parse_repository(place.bucket).name if place.scheme == HUB else str(place)
 
 
 def source_uri(named: str, kind: str, *, is_here: bool) -> str | None:

@@ -157,6 +157,11 @@ def test_torchtune_with_all_there_is() -> None:
         ("hf://a/b", "dataset.data_dir=/workspace/dataset/."),
         ("a/b", "dataset.data_dir=/workspace/dataset/."),
         ("hf://a/b/c/d.parquet", "dataset.data_files=/workspace/dataset/c/d.parquet"),
+        ("hf://datasets/a/b/c", "dataset.data_dir=/workspace/dataset/c"),
+        ("hf://datasets/a/b@v1/c/d.parquet", "dataset.data_files=/workspace/dataset/c/d.parquet"),
+        ("hf://datasets/a/b", "dataset.data_dir=/workspace/dataset/."),
+        ("HF://a/b/c/", "dataset.data_dir=/workspace/dataset/c"),
+        ("hf://squad", "dataset.data_dir=/workspace/dataset/."),
     ],
 )
 def test_a_dataset_lies_below_its_name(uri: str, argument: str) -> None:
@@ -310,6 +315,9 @@ def test_trl_reads_what_the_initializer_fetches() -> None:
     job = built("trl-sft", BuiltinTrainer(TRLConfig()), fetched)
     words = ["method=lora", "model=/workspace/model", "dataset=/workspace/dataset"]
     assert job["spec"]["trainer"]["args"] == words
+    assert env(job["spec"]["trainer"]) == {
+        "TRAINWAY_MODEL_NAME": "org/model", "TRAINWAY_DATASET_NAME": "org/data"
+    }  # fmt: skip
 
 
 def test_trl_reads_the_part_that_the_uri_names() -> None:
