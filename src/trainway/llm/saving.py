@@ -15,13 +15,13 @@ from typing import Any, Final
 from trainway.llm.checkpoints import FOLDER
 from trainway.llm.choices import Choices
 from trainway.llm.configuration import Configuration, Method, Task
+from trainway.llm.former import RESULT, SETTINGS, learned
 from trainway.llm.loading import base_model
 from trainway.llm.model_card import Outcome, card, is_public
 from trainway.sdk.fetched_names import names_in
 
 ADAPTER: Final = "adapter"
 MODEL: Final = "model"
-RESULT: Final = "finetune.json"
 _ADAPTER_CONFIG: Final = "adapter_config.json"
 
 
@@ -35,12 +35,7 @@ def save(
 ) -> None:
     """Write everything; all processes call it, the first one writes."""
     trainer.args.save_on_each_node = False  # that is for checkpoints
-    names = names_in(os.environ)
-    told = replace(
-        config,
-        model=names.get("model", config.model),
-        dataset=names.get("dataset", config.dataset),
-    )
+    told = named(config)
     kind = MODEL if config.method == Method.FULL.value else ADAPTER
 
     def trained(trainer: Any, folder: Path) -> None:
@@ -68,6 +63,13 @@ def save(
     if trainer.is_world_process_zero():
         for each, place in made.items():
             print(f"saved {each} {place}", flush=True)  # noqa: T201 - the log of the job
+
+
+def named(config: Configuration) -> Configuration:
+    """The same with the names of model and data in place of folders that they were fetched to."""
+    names = names_in(os.environ)
+    model, data = names.get("model", config.model), names.get("dataset", config.dataset)
+    return replace(config, model=model, dataset=data)
 
 
 def _put(trainer: Any, folder: Path, text: str, write: Callable[[Any, Path], None]) -> str:
@@ -112,6 +114,7 @@ def _write_result(
         "dataset": config.dataset,
         "method": config.method,
         "saved": made,
+        SETTINGS: learned(task, config),
         **asdict(outcome),
     }
     part = output / f"{RESULT}.partial"
