@@ -10,7 +10,7 @@ from trainway.cli.commands.run import command as run
 from trainway.cli.completions import complete_files
 from trainway.cli.job_options import given_label_option
 from trainway.cli.notify_option import notify_option
-from trainway.cli.packages_option import packages_group
+from trainway.cli.packages_option import package_words, packages_group
 from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
 from trainway.cli.slurm_option import slurm_option
@@ -39,8 +39,9 @@ class _FineTune(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Split the words of the command line."""
+        words = list(package_words(args, ends_there=True, has_settings=True))
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, words)
         except click.NoSuchOption as error:
             raise _no_option(error) or error from None
 
