@@ -50,7 +50,7 @@ def _read(name: str) -> dict[str, Any]:
         found = yaml.safe_load(Path(name).read_text("utf-8"))
     except OSError as error:
         raise UnreadableError(f"{name}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UnreadableError(f"{name}: it is no YAML: {error}") from None
     if not isinstance(found or {}, dict):
         raise UsageError(f"{name}: it must be a table of settings", hint="write model: PATH")

@@ -30,7 +30,7 @@ def train(task: Task, config: Configuration) -> None:
     _quieten()
     _stay_offline(config)
     output = output_of(config)
-    description = _description(config)
+    description = description_of(config)
     from accelerate import PartialState  # noqa: PLC0415 - slow
 
     machine = found_machine(PartialState)
@@ -87,7 +87,7 @@ def _stay_offline(config: Configuration) -> None:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
-def _description(config: Configuration) -> dict[str, Any]:
+def description_of(config: Configuration) -> dict[str, Any]:
     """The configuration of the model, which says how large it is."""
     place = Path(config.model).expanduser()
     if not place.exists():
@@ -101,13 +101,15 @@ def _description(config: Configuration) -> dict[str, Any]:
             raise UnreadableError(f"model: {config.model}: {first_line(error)}") from error
     try:
         found = json.loads((place / "config.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        if not isinstance(found, dict):
+            raise ValueError("it is no table of settings")
+    except (OSError, ValueError, RecursionError) as error:
         raise UnreadableError(
             f"model: {config.model} has no config.json that can be read: {error}",
             field="model",
             hint="name a folder with a model of transformers",
         ) from None
-    return dict(found)
+    return found
 
 
 def found_machine(state: Any) -> Machine:
@@ -173,10 +175,9 @@ def _tokenizer(config: Configuration) -> Any:
     if config.chat_template:
         try:
             tokenizer.chat_template = Path(config.chat_template).read_text("utf-8")
-        except OSError as error:
-            raise UnreadableError(
-                f"chat_template: {config.chat_template}: {error.strerror}"
-            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", "it is no text in UTF-8")
+            raise UnreadableError(f"chat_template: {config.chat_template}: {reason}") from None
     return tokenizer
 
 

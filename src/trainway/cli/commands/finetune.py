@@ -139,7 +139,7 @@ def _read(name: str) -> Json:
         found = yaml.safe_load(Path(name).read_text("utf-8"))
     except OSError as error:
         raise UnreadableError(f"{name}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
+    except (yaml.YAMLError, ValueError, RecursionError):
         raise UnreadableError(f"{name}: it is no YAML") from None
     if not isinstance(found or {}, dict):
         raise UsageError(f"{name}: it must be a table of settings", hint="write method: lora")
