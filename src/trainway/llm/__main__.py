@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trainway.errors import TrainwayError, UnreadableError, UsageError
+from trainway.llm.columns import template_error
 from trainway.llm.configuration import Task, configured
 from trainway.llm.disk import full_disk
 
@@ -35,7 +36,7 @@ def main(argv: list[str]) -> int:
         from trainway.llm.training import is_out_of_memory, output_of  # noqa: PLC0415 - as above
 
         full = full_disk(error, output_of(config))
-        known = full or is_out_of_memory(error)
+        known = full or is_out_of_memory(error) or template_error(error)
         if known is None:
             traceback.print_exc()
             return 1

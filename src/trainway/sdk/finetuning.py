@@ -38,6 +38,8 @@ _BESIDE: Final = (
     "jobset/job_remarks.py", "jobset/labels.py",
 )  # fmt: skip
 """What the program imports beside its own package."""
+_SHOWN: Final = 60
+"""So much of a wrong path is repeated."""
 _TESTS: Final = ("_test.py", "testing.py")
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
@@ -68,14 +70,14 @@ def finetune_objects(asked: FineTune, wishes: Wishes) -> list[Json]:
         ("dataset", asked.dataset, DATASET_PATH),
     ):
         uri = source_uri(named, kind, is_here=not wishes.travels)
-        settings[kind] = place_of(uri, path) if uri else str(Path(named).expanduser().absolute())
+        settings[kind] = place_of(uri, path) if uri else str(_local(named))
         if uri:
             sources[kind] = {"storageUri": uri, **_only_part(uri)}
     export = asked.output if asked.output and has_scheme(asked.output) else None
     if export:
         parse(export)
     elif asked.output:
-        settings["output"] = str(Path(asked.output).expanduser().absolute())
+        settings["output"] = str(_local(asked.output))
     command, args = command_of(asked.task, settings, wishes.python)
     objects = trainjob(wishes, builtin_runtime(wishes.runtime or ""), command, args)
     (job,) = (item for item in objects if item["kind"] == "TrainJob")
@@ -114,18 +116,30 @@ def source_uri(named: str, kind: str, *, is_here: bool) -> str | None:
     if has_scheme(named):
         parse(named)
         return named
-    path = Path(named).expanduser()
-    if path.exists():
-        return None
+    try:
+        if _local(named).exists():
+            return None
+    except OSError as error:
+        reason = f"{kind}: {named[:_SHOWN]} cannot be read: {error.strerror}"
+        raise UnreadableError(reason, field=kind) from None
     if _HUB_NAME.fullmatch(named):
         return f"hf://{named}"
-    if path.is_absolute() and not is_here:
+    if Path(named).expanduser().is_absolute() and not is_here:
         return None  # it may be there
     raise UnreadableError(
         f"{kind}: there is no folder or file {str(named)!r}",
         field=kind,
         hint="name a folder, a URI such as s3://bucket/path, or a name on the hub: ORG/NAME",
     )
+
+
+def _local(named: str) -> Path:
+    """A path of this machine, whole."""
+    try:
+        return Path(named).expanduser().absolute()
+    except RuntimeError:
+        name = named.partition("/")[0]
+        raise UnreadableError(f"{name} is no user of this machine") from None
 
 
 def place_of(uri: str, folder: str) -> str:

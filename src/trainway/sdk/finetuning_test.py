@@ -93,6 +93,8 @@ def test_a_folder_for_the_result_is_a_setting(tmp_path: Path) -> None:
         ("/nowhere", "model: there is no folder or file '/nowhere'"),
         ("nowhere", "model: there is no folder or file 'nowhere'"),
         ("ftp://a/b", "ftp"),
+        ("~no-such-user/model", "~no-such-user is no user of this machine"),
+        ("x" * 300, "model: x{60} cannot be read: File name too long"),
     ],
 )
 def test_a_model_that_is_nowhere_is_refused(model: str, said: str) -> None:

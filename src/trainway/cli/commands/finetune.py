@@ -52,7 +52,8 @@ def _no_option(error: click.NoSuchOption) -> UsageError | None:
     setting = meant(error.option_name.lstrip("-"))
     if not setting:
         return None
-    hint = f"it is a setting: write {setting}=VALUE behind MODEL and DATASET"
+    written = "columns.PART=NAME" if setting == "columns" else f"{setting}=VALUE"
+    hint = f"it is a setting: write {written} behind MODEL and DATASET"
     if setting in ("model", "dataset"):
         hint = "write MODEL and DATASET alone, in this order"
     return UsageError(f"there is no option {error.option_name}", hint=hint)

@@ -28,6 +28,7 @@ class Case:
         Case("a/b c/d --lr 1e-4", "--lr (it is a setting: write learning_rate=VALUE behind"),
         Case("a/b c/d --epochs 3", "--epochs (it is a setting: write epochs=VALUE behind"),
         Case("a/b c/d --lora-rank=8", "--lora-rank (it is a setting: write lora_rank=VALUE behind"),
+        Case("a/b c/d --columns.prompt=q", "it is a setting: write columns.PART=NAME behind MODEL"),
         Case("--model a/b --dataset c/d", "--model (write MODEL and DATASET alone, in this order)"),
         Case("a/b c/d output=x", "output: it is no setting of this command (write --output URI)"),
         Case("a/b c/d model=x", "model: it is no setting of this command (write MODEL alone)"),
