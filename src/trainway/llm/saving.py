@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.llm.checkpoints import FOLDER
+from trainway.llm.checkpoints import FOLDER, superfluous
 from trainway.llm.choices import Choices
 from trainway.llm.configuration import Configuration, Method, Task
 from trainway.llm.former import RESULT, SETTINGS, learned
@@ -58,8 +58,9 @@ def save(
     if trainer.is_world_process_zero():
         _write_result(output, task, told, outcome, made)
     trainer.accelerator.wait_for_everyone()
-    if config.keep_checkpoints is None and trainer.is_local_process_zero():
-        shutil.rmtree(output / FOLDER, ignore_errors=True)  # nodes may have one each
+    if trainer.is_local_process_zero():  # nodes may have one each
+        for old in superfluous(output / FOLDER, config.keep_checkpoints):
+            shutil.rmtree(old, ignore_errors=True)
     if trainer.is_world_process_zero():
         for each, place in made.items():
             print(f"saved {each} {place}", flush=True)  # noqa: T201 - the log of the job
