@@ -7,6 +7,7 @@ from typing import Any, Final
 from trainway.api.packages import with_packages
 from trainway.data.uri import has_scheme, parse
 from trainway.errors import UsageError
+from trainway.jobset.labels import FINETUNE
 from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
 from trainway.sdk.functions import FunctionCall, captured
@@ -61,12 +62,14 @@ def train_job(
     if initializer is not None and (initializer.dataset or initializer.model):
         parts = {"dataset": initializer.dataset, "model": initializer.model}
         spec["initializer"] = {key: _source(part) for key, part in parts.items() if part}
-    job = {
+    job: Json = {
         "apiVersion": TRAINER_API,
         "kind": "TrainJob",
         "metadata": {"name": name},
         "spec": spec,
     }
+    if isinstance(trainer, BuiltinTrainer) and isinstance(trainer.config, TRLConfig):
+        job["metadata"]["labels"] = {FINETUNE: _task(runtime)}
     if installs or not isinstance(trainer, CustomTrainer) or not trainer.packages_to_install:
         return job
     packages, urls = trainer.packages_to_install, trainer.pip_index_urls
@@ -155,12 +158,15 @@ def _trl(runtime: Runtime, config: TRLConfig, initializer: Initializer | None) -
             settings[name] = place_of(source.storage_uri, path)
         else:
             settings[name] = named
-    task = "dpo" if runtime.name.endswith("dpo") else "sft"
-    command, args = command_of(task, settings)
+    command, args = command_of(_task(runtime), settings)
     spec["command"] = [literal(part) for part in command]
     spec["args"] = [literal(part) for part in args]
     env = name_variables(uris)
     return {**spec, "env": env} if env else spec
+
+
+def _task(runtime: Runtime) -> str:
+    return "dpo" if runtime.name.endswith("dpo") else "sft"
 
 
 def _common(num_nodes: int | None, resources: dict[str, Any] | None) -> Json:

@@ -31,6 +31,7 @@ from trainway.sdk.kubeflow.options import (
     JobSetTemplatePatch,
     JobSpecPatch,
     JobTemplatePatch,
+    Labels,
     Option,
     PodSpecPatch,
     PodTemplatePatch,
@@ -283,6 +284,18 @@ def test_options_change_the_job() -> None:
         "containers": [{"name": "node", "securityContext": {"runAsUser": 1}}],
     }
     assert is_valid(job)
+
+
+def test_options_keep_what_the_job_says_by_itself() -> None:
+    job = with_options(
+        Annotations({"c": "d"}),
+        Labels({"a": "b"}),
+        trainer=CustomTrainer(train, packages_to_install=["six"]),
+    )
+    assert job["metadata"]["annotations"] == {"trainway.dev/packages": "six", "c": "d"}
+    tuned = built("trl-dpo", BuiltinTrainer(TRLConfig("/m", "/d")))
+    Labels({"a": "b"})(tuned, None, None)
+    assert tuned["metadata"]["labels"] == {"trainway.dev/finetune": "dpo", "a": "b"}
 
 
 def test_a_container_takes_a_command() -> None:
