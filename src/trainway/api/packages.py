@@ -19,8 +19,12 @@ WORD: Final = re.compile(
 )
 """A package with its versions and extras, in one word."""
 _FILE_OPTIONS: Final = ("-r", "--requirement", "-c", "--constraint", "-e", "--editable")
+_PLACE_OPTIONS: Final = ("-f", "--find-links")
 _COMMENT: Final = re.compile(r"(^|\s)#.*")
-_RELATIVE: Final = re.compile(r"(file:)?\.{0,2}/(?!/)|\.{1,2}$")
+_RELATIVE: Final = re.compile(
+    r"(\S+\s*@\s*)?((file:)?\.{0,2}/(?!/)|\.{1,2}$)|(?![a-z+]+:|\$)[^\s@]+\.(whl|tar\.gz|zip)(\s|$)"
+)
+_ABSOLUTE: Final = re.compile(r"(\S+\s*@\s*)?(file:)?/")
 
 
 def package_lines(text: str) -> list[str]:
@@ -75,6 +79,11 @@ def packages_errors(job: Mapping[str, Any]) -> list[FieldError]:
     return [invalid(path, shown, problem) for shown, problem in line_problems(lines)]
 
 
+def _is_elsewhere(place: str) -> bool:
+    """Whether hosts may have it: it is not beside the file that names it."""
+    return place.startswith(("/", "$")) or "://" in place or not place
+
+
 def line_problems(lines: list[str]) -> Iterator[tuple[str, str]]:
     """The lines that no host could install, and why."""
     if sum(map(len, lines)) > LONGEST:
@@ -86,7 +95,9 @@ def line_problems(lines: list[str]) -> Iterator[tuple[str, str]]:
             yield repr(line)[:80], "must be readable text"
         elif first in _FILE_OPTIONS or first[:2] in ("-r", "-c", "-e"):
             yield line[:80], f"{first} names files, which hosts do not have; list the packages"
-        elif _RELATIVE.match(line) and not line.startswith("/"):
+        elif _RELATIVE.match(line) and not _ABSOLUTE.match(line):
             yield line[:80], "must be a package, a URL or an absolute path"
+        elif first in _PLACE_OPTIONS and not _is_elsewhere(line[len(first) :].strip(" =")):
+            yield line[:80], f"{first} must name a URL or an absolute path"
     if lines and all(line.startswith("-") for line in lines):
         yield lines[0][:80], f"names no package; write such as {EXAMPLE}"

@@ -19,6 +19,7 @@ Command = Callable[..., Any]
 
 _NAME: Final = "--packages"
 _FILES: Final = (".py", ".sh", ".yaml", ".yml", ".json")
+_SETTING: Final = re.compile(r"[A-Za-z_][\w.]*=(?!=)")
 _PACKAGE: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]*(\[[^]]*\])?([=<>!~].*)?")
 
 
@@ -51,8 +52,13 @@ def given_packages(options: dict[str, Any]) -> list[str]:
     return requirement_lines(packages, files)
 
 
-def package_words(words: Sequence[str], *, ends_there: bool) -> Iterator[str]:
-    """The words as click reads them; `ends_there`: what is run comes after `--`."""
+def package_words(
+    words: Sequence[str], *, ends_there: bool, has_settings: bool = False
+) -> Iterator[str]:
+    """The words as click reads them; `ends_there`: what is run comes after `--`, or nothing is.
+
+    With `has_settings` a word such as `epochs=3` is one of these.
+    """
     has_target = ends_there
     expected = taking = False
     for word in words:
@@ -61,6 +67,9 @@ def package_words(words: Sequence[str], *, ends_there: bool) -> Iterator[str]:
             yield f"{_NAME}={word}"
         elif word == _NAME:
             expected = True
+        elif taking and has_settings and _SETTING.match(word):
+            taking = False
+            yield word
         elif taking and _is_package(word, has_target=has_target):
             yield f"{_NAME}={word}"
         else:

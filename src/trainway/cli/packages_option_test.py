@@ -32,6 +32,13 @@ def test_a_program_may_come_after_a_double_dash() -> None:
     assert list(package_words(words, ends_there=True)) == ["--packages=six", "--packages=ls"]
 
 
+def test_a_setting_is_no_package() -> None:
+    words = "m d --packages trl ls torch==2 peft>=1 epochs=3 columns.prompt=q six"
+    read = "m d --packages=trl --packages=ls --packages=torch==2 --packages=peft>=1"
+    found = list(package_words(words.split(), ends_there=True, has_settings=True))
+    assert found == [*read.split(), "epochs=3", "columns.prompt=q", "six"]
+
+
 @pytest.mark.parametrize("words", [["--packages", "six", "ls", "-l"]])
 def test_a_word_that_could_be_either_is_refused(words: Sequence[str]) -> None:
     with pytest.raises(UsageError, match="ls could be a package or the program to run"):

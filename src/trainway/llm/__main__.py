@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trainway.errors import TrainwayError, UnreadableError, UsageError
+from trainway.llm.columns import template_error
 from trainway.llm.configuration import Task, configured
 from trainway.llm.disk import full_disk
 
@@ -35,7 +36,7 @@ def main(argv: list[str]) -> int:
         from trainway.llm.training import is_out_of_memory, output_of  # noqa: PLC0415 - as above
 
         full = full_disk(error, output_of(config))
-        known = full or is_out_of_memory(error)
+        known = full or is_out_of_memory(error) or template_error(error)
         if known is None:
             traceback.print_exc()
             return 1
@@ -50,7 +51,7 @@ def _read(name: str) -> dict[str, Any]:
         found = yaml.safe_load(Path(name).read_text("utf-8"))
     except OSError as error:
         raise UnreadableError(f"{name}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UnreadableError(f"{name}: it is no YAML: {error}") from None
     if not isinstance(found or {}, dict):
         raise UsageError(f"{name}: it must be a table of settings", hint="write model: PATH")

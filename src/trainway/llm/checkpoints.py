@@ -69,6 +69,15 @@ def others(folder: Path, processes: int) -> list[int]:
     return sorted(int(name[1]) for name in names if name and int(name[1]) not in whole)
 
 
+def superfluous(folder: Path, kept: int | None) -> list[Path]:
+    """What is to go when all is done; while it trains, there are two at least."""
+    if kept is None:
+        return [folder]
+    names = (_NAME.fullmatch(each.name) for each in folder.iterdir()) if folder.is_dir() else ()
+    steps = sorted(int(name[1]) for name in names if name)
+    return [path_of(folder, step) for step in steps[:-kept]]
+
+
 def _processes(checkpoint: Path) -> int | None:
     try:
         said = json.loads((checkpoint / _MARK).read_text("utf-8"))

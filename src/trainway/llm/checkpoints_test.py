@@ -7,6 +7,7 @@ from trainway.llm.checkpoints import (
     others,
     path_of,
     stand_in,
+    superfluous,
 )
 
 
@@ -23,6 +24,15 @@ def test_only_whole_checkpoints_of_as_many_processes_count(tmp_path: Path) -> No
     assert complete_steps(tmp_path, 4) == [30]
     assert others(tmp_path, 2) == [30, 40, 50]
     assert complete_steps(tmp_path / "none", 2) == others(tmp_path / "none", 2) == []
+
+
+def test_so_many_are_kept_when_all_is_done(tmp_path: Path) -> None:
+    for step in (2, 10, 9):
+        path_of(tmp_path, step).mkdir()
+    (tmp_path / "settings.json").touch()
+    assert superfluous(tmp_path, 1) == [path_of(tmp_path, 2), path_of(tmp_path, 9)]
+    assert superfluous(tmp_path, 3) == superfluous(tmp_path / "none", 1) == []
+    assert superfluous(tmp_path, None) == [tmp_path]
 
 
 def test_the_newest_that_everybody_has() -> None:

@@ -5,6 +5,7 @@ where they fit, weights are spread over GPUs by FSDP2, and whatever cannot fit i
 """
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any, Final
 
 from trainway.errors import UsageError
@@ -192,7 +193,9 @@ def _fitted(
 
 
 def _divisors(number: int) -> list[int]:
-    return [each for each in range(number, 0, -1) if number % each == 0]
+    """From the largest on."""
+    small = [each for each in range(1, isqrt(number) + 1) if number % each == 0]
+    return sorted({*small, *(number // each for each in small)}, reverse=True)
 
 
 def _is_flash(attention: str) -> bool:

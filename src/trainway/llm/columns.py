@@ -115,6 +115,18 @@ def check_template(layout: Layout, row: Row, *, has_template: bool) -> None:
     )
 
 
+def template_error(error: BaseException) -> UsageError | None:
+    """What to say of a template that cannot be read, or that refuses the data as some do."""
+    if not any(each.__module__ == "jinja2.exceptions" for each in type(error).__mro__):
+        return None
+    return UsageError(
+        f"chat_template: {str(error).partition(chr(10))[0]}",
+        field="chat_template",
+        hint="name another template: chat_template=FILE.jinja, or change the data: some templates"
+        " know no system messages, or want questions and answers in turn",
+    )
+
+
 def converted(row: Row, layout: Layout, *, has_template: bool) -> dict[str, Any]:
     """A row as TRL trains on it; all rows of a layout have the same parts, as a table must."""
     parts = {part: row[column] for part, column in layout.sources.items()}

@@ -4,7 +4,14 @@ from typing import Any
 import pytest
 
 from trainway.errors import UsageError
-from trainway.llm.columns import Form, check_template, converted, is_whole, layout_of
+from trainway.llm.columns import (
+    Form,
+    check_template,
+    converted,
+    is_whole,
+    layout_of,
+    template_error,
+)
 from trainway.llm.configuration import Task
 
 
@@ -119,3 +126,12 @@ def test_rows_that_are_not_what_their_column_says_are_shown(row: dict[str, Any],
     with pytest.raises(UsageError, match=said) as raised:
         converted(row, layout, has_template=True)
     assert len(raised.value.message) < 120
+
+
+def test_a_template_that_cannot_be_used_is_one_sentence() -> None:
+    kind = type("TemplateError", (Exception,), {"__module__": "jinja2.exceptions"})
+    syntax = type("TemplateSyntaxError", (kind,), {"__module__": "other"})
+    found = template_error(syntax("System role not supported\nline 1"))
+    assert found is not None
+    assert found.message == "chat_template: System role not supported"
+    assert template_error(ValueError("x")) is None

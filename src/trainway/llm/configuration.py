@@ -56,6 +56,8 @@ _ELSEWHERE: Final = {
     "model_name_or_path": "model", "dataset_name": "dataset", "eval_split": "split",
 }  # fmt: skip
 """What TRL and others call them."""
+_MOST: Final = 1 << 31
+"""No step, size or memory is larger; what is counts as a slip, and not as minutes of counting."""
 _SEEDS: Final = 1 << 32
 """What numpy takes."""
 _FRACTIONS: Final = ("warmup", "lora_dropout")
@@ -123,11 +125,12 @@ def configured(given: Mapping[str, Any], words: Iterable[str], source: str) -> C
     settings: dict[str, Any] = dict(given)
     for word in words:
         _apply(settings, word)
-    known = {each.name: each for each in fields(Configuration)}
     for name, value in settings.items():
-        if name not in known:
-            raise UsageError(f"{source}: {name}: there is no such setting", hint=_similar(name))
-        settings[name] = _checked(name, str(known[name].type), value)
+        kind = _kind(name)
+        if not kind:
+            hint = _similar(str(name))
+            raise UsageError(f"{source}: {name}: there is no such setting", hint=hint)
+        settings[name] = _checked(name, kind, value)
     for name in ("model", "dataset"):
         if not settings.get(name):
             raise UsageError(f"{name}: it is missing", field=name, hint=f"add {name}=PATH")
@@ -139,13 +142,18 @@ def setting_names() -> list[str]:
     return [each.name for each in fields(Configuration)]
 
 
+def _kind(name: str) -> str:
+    """What a setting is, by its annotation; empty: there is none of this name."""
+    return next((str(each.type) for each in fields(Configuration) if each.name == name), "")
+
+
 def _apply(settings: dict[str, Any], word: str) -> None:
     name, equals, text = word.partition("=")
     if not equals or not name:
         raise UsageError(f"{word!r} is not a setting", hint="write NAME=VALUE, such as method=lora")
     group, dot, key = name.partition(".")
     if not dot:
-        settings[name] = _value(text)
+        settings[name] = _value(text, is_text=_kind(name).startswith("str"))
         return
     if group != "columns" or not key:
         raise UsageError(f"{name}: there is no such setting", hint=_similar(group))
@@ -153,8 +161,10 @@ def _apply(settings: dict[str, Any], word: str) -> None:
     settings[group] = {**(former if isinstance(former, Mapping) else {}), key: text}
 
 
-def _value(text: str) -> Any:
-    """A word as YAML would read it; what looks like a number is one."""
+def _value(text: str, *, is_text: bool) -> Any:
+    """A word as YAML would read it; what looks like a number is one, unless it is to be a text."""
+    if is_text:
+        return None if text.lower() in ("null", "") else text
     if text.lower() in ("true", "false", "null", ""):
         return {"true": True, "false": False}.get(text.lower())
     for kind in (int, float):
@@ -174,6 +184,8 @@ def _checked(name: str, kind: str, value: Any) -> Any:
         raise _wrong(name, f"it is {value!r}", f"use one of {', '.join(_CHOICES[name])}")
     if name in _POSITIVE and value <= 0:
         raise _wrong(name, f"it is {value}", "it must be more than 0")
+    if name in _POSITIVE and value > _MOST:
+        raise _wrong(name, f"it is {value:.4g}", f"it must be at most {_MOST}")
     if name == "seed" and not 0 <= value < _SEEDS:
         raise _wrong(name, f"it is {value}", f"it must be from 0 to {_SEEDS - 1}")
     if name == "weight_decay" and value < 0:

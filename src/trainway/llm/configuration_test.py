@@ -19,6 +19,13 @@ def test_words_win_over_the_file() -> None:
     assert found.micro_batch is None
 
 
+@pytest.mark.parametrize("text", ["007", "2024_01", "1e3", "true", "nan"])
+def test_names_that_look_like_numbers_stay_as_they_are(text: str) -> None:
+    found = configured({}, [f"model={text}", f"dataset={text}", f"split={text}"], "")
+    assert (found.model, found.dataset, found.split) == (text, text, text)
+    assert configured({}, [*PLACES, "chat_template=null", "output="], "").chat_template is None
+
+
 @dataclass(frozen=True)
 class Case:
     id: str
@@ -49,6 +56,10 @@ class Case:
         Case("too much", {}, (*PLACES, "warmup=1"), "warmup: it is 1", "less than 1"),
         Case("a list of columns", {"columns": ["a"]}, PLACES, "columns: it is ['a']"),
         Case("a table", {"model": {"a": 1}}, (), "model: it is {'a': 1}", "a text"),
+        Case("no name", {1: 2}, PLACES, "f: 1: there is no such setting", "there are model"),  # type: ignore[dict-item]
+        Case("a slip of zeros", {}, (*PLACES, "batch_size=99999999999"), "batch_size: it is 1e+11",
+             "at most 2147483648"),
+        Case("memory", {}, (*PLACES, "memory_gib=1e308"), "memory_gib: it is 1e+308", "at most"),
         Case("another group", {}, (*PLACES, "lora.rank=8"), "lora.rank: there is no such setting"),
     ],
     ids=lambda case: case.id,

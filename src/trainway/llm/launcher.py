@@ -20,6 +20,9 @@ def main(words: list[str]) -> int:
         print(f"error: {error.sentence}", file=sys.stderr)  # noqa: T201 - the log of the job
         return error.exit_code
     from torch.distributed import run  # noqa: PLC0415 - slow, and maybe not there
+    from torch.distributed.elastic.multiprocessing import (  # noqa: PLC0415 - as above
+        SignalException,
+    )
     from torch.distributed.elastic.multiprocessing.errors import (  # noqa: PLC0415 - as above
         ChildFailedError,
     )
@@ -28,6 +31,8 @@ def main(words: list[str]) -> int:
         run.main(["-m", "trainway.llm", *words])
     except ChildFailedError as error:
         return exit_code(error)
+    except SignalException as error:  # the job was cancelled, or its node was taken away
+        return _SIGNALLED + int(error.sigval)
     return 0
 
 

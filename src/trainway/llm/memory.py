@@ -53,13 +53,13 @@ def shape_of(config: Mapping[str, Any], parameters: int | None = None) -> Shape 
     try:
         hidden, layers = int(config["hidden_size"]), int(config["num_hidden_layers"])
         heads, vocabulary = int(config["num_attention_heads"]), int(config["vocab_size"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    intermediate = int(config.get("intermediate_size") or 4 * hidden)
-    width = int(config.get("head_dim") or hidden // heads)
-    keys = int(config.get("num_key_value_heads") or heads) * width
+        intermediate = int(config.get("intermediate_size") or 4 * hidden)
+        width = int(config.get("head_dim") or hidden // heads)
+        keys = int(config.get("num_key_value_heads") or heads) * width
+        experts = int(config.get("num_local_experts") or config.get("num_experts") or 1)
+    except (KeyError, TypeError, ValueError, ArithmeticError):
+        return None  # or it is not the same in all layers
     queries = heads * width
-    experts = int(config.get("num_local_experts") or config.get("num_experts") or 1)
     if parameters is None:
         attention = 2 * hidden * queries + 2 * hidden * keys
         embeddings = vocabulary * hidden * (1 if config.get("tie_word_embeddings") else 2)

@@ -26,6 +26,9 @@ def test_parameters_by_the_configuration() -> None:
     assert shape_of({"text_config": QWEN}) == shape
     assert shape_of({"model_type": "mystery"}) is None
     assert shape_of({**QWEN, "hidden_size": "wide"}) is None
+    assert shape_of({**QWEN, "intermediate_size": [4096, 8192]}) is None  # Gemma 3n
+    assert shape_of({**QWEN, "head_dim": float("inf")}) is None
+    assert shape_of({**QWEN, "num_attention_heads": 0}) is None
     exact = shape_of(QWEN, 42)
     assert exact is not None
     assert exact.parameters == 42

@@ -28,9 +28,9 @@ def card(task: Task, config: Configuration, outcome: Outcome, *, kind: str) -> s
         "pipeline_tag": "text-generation",
         "tags": ["trainway", "trl", task.value, config.method],
     }
-    if _is_public(config.model):
+    if is_public(config.model):
         head["base_model"] = config.model
-    if _is_public(config.dataset):
+    if is_public(config.dataset):
         head["datasets"] = [config.dataset]
     lines = ["---", *(f"{key}: {json.dumps(value)}" for key, value in head.items()), "---", ""]
     method = {"full": "all weights", "lora": "a LoRA adapter", "qlora": "a QLoRA adapter"}
@@ -67,7 +67,7 @@ def _settings(config: Configuration) -> list[str]:
     return rows
 
 
-def _is_public(name: str) -> bool:
+def is_public(name: str) -> bool:
     """Whether it can be a name on the hub, and no path."""
     return name.count("/") == 1 and not name.startswith(("/", ".", "~")) and ":" not in name
 

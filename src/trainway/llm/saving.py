@@ -8,19 +8,21 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.llm.checkpoints import FOLDER
+from trainway.llm.checkpoints import FOLDER, superfluous
 from trainway.llm.choices import Choices
 from trainway.llm.configuration import Configuration, Method, Task
+from trainway.llm.former import RESULT, SETTINGS, learned
 from trainway.llm.loading import base_model
-from trainway.llm.model_card import Outcome, card
+from trainway.llm.model_card import Outcome, card, is_public
+from trainway.sdk.fetched_names import names_in
 
 ADAPTER: Final = "adapter"
 MODEL: Final = "model"
-RESULT: Final = "finetune.json"
+_ADAPTER_CONFIG: Final = "adapter_config.json"
 
 
 def save(
@@ -33,10 +35,19 @@ def save(
 ) -> None:
     """Write everything; all processes call it, the first one writes."""
     trainer.args.save_on_each_node = False  # that is for checkpoints
+    told = named(config)
     kind = MODEL if config.method == Method.FULL.value else ADAPTER
-    made = {kind: _put(trainer, output / kind, card(task, config, outcome, kind=kind), _trained)}
+
+    def trained(trainer: Any, folder: Path) -> None:
+        trainer.save_model(str(folder))
+        if trainer.is_world_process_zero():
+            (folder / "training_args.bin").unlink(missing_ok=True)  # a pickle helps nobody
+            if kind == ADAPTER and told.model != config.model and is_public(told.model):
+                name_base(folder, told.model)
+
+    made = {kind: _put(trainer, output / kind, card(task, told, outcome, kind=kind), trained)}
     if kind == ADAPTER and config.merge:
-        text = card(task, config, outcome, kind=MODEL)
+        text = card(task, told, outcome, kind=MODEL)
 
         def merged(trainer: Any, folder: Path) -> None:
             if trainer.is_world_process_zero():
@@ -45,13 +56,21 @@ def save(
         made[MODEL] = _put(trainer, output / MODEL, text, merged)
     trainer.accelerator.wait_for_everyone()
     if trainer.is_world_process_zero():
-        _write_result(output, task, config, outcome, made)
+        _write_result(output, task, told, outcome, made)
     trainer.accelerator.wait_for_everyone()
-    if config.keep_checkpoints is None and trainer.is_local_process_zero():
-        shutil.rmtree(output / FOLDER, ignore_errors=True)  # nodes may have one each
+    if trainer.is_local_process_zero():  # nodes may have one each
+        for old in superfluous(output / FOLDER, config.keep_checkpoints):
+            shutil.rmtree(old, ignore_errors=True)
     if trainer.is_world_process_zero():
         for each, place in made.items():
             print(f"saved {each} {place}", flush=True)  # noqa: T201 - the log of the job
+
+
+def named(config: Configuration) -> Configuration:
+    """The same with the names of model and data in place of folders that they were fetched to."""
+    names = names_in(os.environ)
+    model, data = names.get("model", config.model), names.get("dataset", config.dataset)
+    return replace(config, model=model, dataset=data)
 
 
 def _put(trainer: Any, folder: Path, text: str, write: Callable[[Any, Path], None]) -> str:
@@ -69,10 +88,12 @@ def _put(trainer: Any, folder: Path, text: str, write: Callable[[Any, Path], Non
     return str(folder)
 
 
-def _trained(trainer: Any, folder: Path) -> None:
-    trainer.save_model(str(folder))
-    if trainer.is_world_process_zero():
-        (folder / "training_args.bin").unlink(missing_ok=True)  # a pickle helps nobody
+def name_base(adapter: Path, model: str) -> None:
+    """Let an adapter name its model as the hub does, and not the folder of the job that had it."""
+    file = adapter / _ADAPTER_CONFIG
+    found = json.loads(file.read_text("utf-8"))
+    found["base_model_name_or_path"] = model
+    file.write_text(json.dumps(found, indent=2, sort_keys=True), "utf-8")
 
 
 def _merged(trainer: Any, config: Configuration, choices: Choices, adapter: Path) -> Any:
@@ -94,6 +115,7 @@ def _write_result(
         "dataset": config.dataset,
         "method": config.method,
         "saved": made,
+        SETTINGS: learned(task, config),
         **asdict(outcome),
     }
     part = output / f"{RESULT}.partial"

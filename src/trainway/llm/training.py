@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainway.errors import TrainwayError, UnavailableError, UnreadableError, UsageError
-from trainway.llm import checkpoints, dataset, memory, packed_attention
+from trainway.llm import checkpoints, dataset, former, memory, packed_attention
 from trainway.llm.choices import VARLEN, Choices, Machine, arguments, choose, summary
 from trainway.llm.configuration import Configuration, Method, Task
 from trainway.llm.installation import NEEDED, check_installed
 from trainway.llm.loading import first_line, is_read_once, load_model, load_spread_model
 from trainway.llm.model_card import Outcome
 from trainway.llm.progress import callback
-from trainway.llm.saving import RESULT, save
+from trainway.llm.saving import named, save
 from trainway.llm.weights import parameters
 
 _OPTIONAL: Final = ("bitsandbytes", "flash_attn", "kernels", "liger_kernel")
@@ -30,7 +30,7 @@ def train(task: Task, config: Configuration) -> None:
     _quieten()
     _stay_offline(config)
     output = output_of(config)
-    description = _description(config)
+    description = description_of(config)
     from accelerate import PartialState  # noqa: PLC0415 - slow
 
     machine = found_machine(PartialState)
@@ -39,10 +39,15 @@ def train(task: Task, config: Configuration) -> None:
     is_first = PartialState().is_main_process
     if is_first:
         print(summary(task, config, choices, machine), flush=True)  # noqa: T201 - the job's log
-    if _broadcast((output / RESULT).exists()):
+    told = former.learned(task, named(config))
+    if config.output:  # that of a job has nothing else
+        _refuse_another(told, output, machine, is_first=is_first)
+    if _broadcast((output / former.RESULT).exists()):
         if is_first:
-            print(f"already done: {output / RESULT}", flush=True)  # noqa: T201 - as above
+            print(f"already done: {output / former.RESULT}", flush=True)  # noqa: T201 - as above
         return
+    if is_first:
+        former.note(told, output)
     trainer = _trainer(task, config, choices, machine, output)
     start = _start(trainer, output, machine.processes)
     began = time.monotonic()
@@ -50,6 +55,16 @@ def train(task: Task, config: Configuration) -> None:
     outcome = _outcome(trainer, time.monotonic() - began)
     save(trainer, task, config, choices, outcome, output)
     trainer.accelerator.end_training()  # a process that just exits may abort in gloo's threads
+
+
+def _refuse_another(
+    asked: dict[str, Any], output: Path, machine: Machine, *, is_first: bool
+) -> None:
+    """End where a folder has something of another fine-tune."""
+    found = former.another(asked, output, machine.processes) if is_first else ""
+    if problem := _broadcast(found):
+        hint = "name another folder, or remove what is in this one"
+        raise UsageError(f"output: {problem}", field="output", hint=hint)
 
 
 def output_of(config: Configuration) -> Path:
@@ -72,7 +87,7 @@ def _stay_offline(config: Configuration) -> None:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
-def _description(config: Configuration) -> dict[str, Any]:
+def description_of(config: Configuration) -> dict[str, Any]:
     """The configuration of the model, which says how large it is."""
     place = Path(config.model).expanduser()
     if not place.exists():
@@ -86,13 +101,15 @@ def _description(config: Configuration) -> dict[str, Any]:
             raise UnreadableError(f"model: {config.model}: {first_line(error)}") from error
     try:
         found = json.loads((place / "config.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        if not isinstance(found, dict):
+            raise ValueError("it is no table of settings")
+    except (OSError, ValueError, RecursionError) as error:
         raise UnreadableError(
             f"model: {config.model} has no config.json that can be read: {error}",
             field="model",
             hint="name a folder with a model of transformers",
         ) from None
-    return dict(found)
+    return found
 
 
 def found_machine(state: Any) -> Machine:
@@ -158,10 +175,9 @@ def _tokenizer(config: Configuration) -> Any:
     if config.chat_template:
         try:
             tokenizer.chat_template = Path(config.chat_template).read_text("utf-8")
-        except OSError as error:
-            raise UnreadableError(
-                f"chat_template: {config.chat_template}: {error.strerror}"
-            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", "it is no text in UTF-8")
+            raise UnreadableError(f"chat_template: {config.chat_template}: {reason}") from None
     return tokenizer
 
 

@@ -73,16 +73,33 @@ def apply(client: Client, wanted: CacheSpec, on: str | None = None) -> tuple[Cac
         )
     found = {each.spec.name: each for each in caches(client)}.get(spec.name)
     if found is not None and not found.job.done():
-        if found.spec != spec or found.backend != (on or found.backend):
+        differs = difference(found, spec, on or found.backend)
+        if differs:
             raise ConflictError(
-                f"the cache {spec.name} is another one: {found.spec.table} on {found.backend}, with"
-                f" {found.spec.workers} workers",
+                f"there is a cache {spec.name} already, and it is another one: {differs}",
                 hint=f"use another name, or run: trainway cache delete {spec.name}",
             )
         return found, False
     keys = table_keys(spec.table) if spec.in_pods else {}
     job = client.run(cache_objects(spec, token, keys), on=on)
     return _cache(job, spec), True
+
+
+def difference(found: Cache, wanted: CacheSpec, on: str) -> str:
+    """What a cache has, and not what is asked for; empty: it is the same."""
+    pairs = {
+        "table": (found.spec.table, wanted.table),
+        "place": (found.backend, on),
+        "number of workers": (str(found.spec.workers), str(wanted.workers)),
+        "image": (found.spec.image, wanted.image),
+        "Python": (found.spec.python, wanted.python),
+    }
+    told = [
+        f"its {what} is {has}, not {asked}" for what, (has, asked) in pairs.items() if has != asked
+    ]
+    if found.spec.has_token != wanted.has_token:
+        told.append(f"it {'has a' if found.spec.has_token else 'has no'} token ({TOKEN})")
+    return " and ".join(told)
 
 
 def caches(client: Client) -> list[Cache]:

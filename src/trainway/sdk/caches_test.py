@@ -1,5 +1,6 @@
 """How a cache in pods stands, and what its pods are given."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -8,7 +9,7 @@ import pytest
 from trainway.data.flight.objects import CacheSpec
 from trainway.errors import NotFoundError, UsageError
 from trainway.json_types import Json
-from trainway.sdk.caches import Cache, table_keys, table_of
+from trainway.sdk.caches import Cache, difference, table_keys, table_of
 from trainway.sdk.job import Job
 
 
@@ -46,6 +47,19 @@ def test_a_cache_in_pods_is_ready_when_its_head_is(
     spec = CacheSpec("demo", "s3://b/t", 1, "image")
     cache = Cache(spec, cast("Job", Running(*nodes)), "k8s/lab", "")
     assert cache.status() == status
+
+
+def test_what_is_another_cache_is_told_by_what_differs() -> None:
+    spec = CacheSpec("words", "/table", 2, is_here=True)
+    cache = Cache(spec, cast("Job", Running()), "local", "127.0.0.1")
+    assert difference(cache, spec, "local") == ""
+    assert difference(cache, replace(spec, has_token=True), "local") == (
+        "it has no token (TRAINWAY_CACHE_TOKEN)"
+    )
+    other = replace(spec, workers=3, is_here=False)
+    assert difference(cache, other, "ssh/lab") == (
+        "its place is local, not ssh/lab and its number of workers is 2, not 3"
+    )
 
 
 def test_pods_are_given_the_keys_of_their_table(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,13 +15,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from trainway.data.uri import HUB, has_scheme, parse
+from trainway.api.job_variables import merged
+from trainway.data.uri import HUB, has_scheme, parse, parse_repository
 from trainway.errors import UnreadableError, UsageError
 from trainway.jobset.job_name import job_name
 from trainway.jobset.labels import EXPORT, FINETUNE
 from trainway.json_types import Json
 from trainway.runtimes import builtin_runtime
-from trainway.sdk import llm_boot
+from trainway.sdk import fetched_names, llm_boot
 from trainway.sdk.manifests import Wishes, trainjob
 
 TASKS: Final = ("sft", "dpo")
@@ -33,10 +34,12 @@ _INCLUDED: Final = "INCLUDE_PATTERNS"
 _PACKAGE: Final = Path(__file__).parents[1]
 _BESIDE: Final = (
     "__init__.py", "version.py", "errors.py", "json_types.py", "sdk/__init__.py",
-    "sdk/reporting.py", "sdk/stack_handler.py", "jobset/__init__.py", "jobset/job_remarks.py",
-    "jobset/labels.py",
+    "sdk/fetched_names.py", "sdk/reporting.py", "sdk/stack_handler.py", "jobset/__init__.py",
+    "jobset/job_remarks.py", "jobset/labels.py",
 )  # fmt: skip
 """What the program imports beside its own package."""
+_SHOWN: Final = 60
+"""So much of a wrong path is repeated."""
 _TESTS: Final = ("_test.py", "testing.py")
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
@@ -67,23 +70,45 @@ def finetune_objects(asked: FineTune, wishes: Wishes) -> list[Json]:
         ("dataset", asked.dataset, DATASET_PATH),
     ):
         uri = source_uri(named, kind, is_here=not wishes.travels)
-        settings[kind] = place_of(uri, path) if uri else str(Path(named).expanduser().absolute())
+        settings[kind] = place_of(uri, path) if uri else str(_local(named))
         if uri:
             sources[kind] = {"storageUri": uri, **_only_part(uri)}
     export = asked.output if asked.output and has_scheme(asked.output) else None
     if export:
         parse(export)
     elif asked.output:
-        settings["output"] = str(Path(asked.output).expanduser().absolute())
+        settings["output"] = str(_local(asked.output))
     command, args = command_of(asked.task, settings, wishes.python)
     objects = trainjob(wishes, builtin_runtime(wishes.runtime or ""), command, args)
     (job,) = (item for item in objects if item["kind"] == "TrainJob")
     job["metadata"].setdefault("labels", {})[FINETUNE] = asked.task
     if sources:
+        trainer = job["spec"]["trainer"]
+        names = name_variables({kind: each["storageUri"] for kind, each in sources.items()})
+        trainer["env"] = merged(names, trainer.get("env") or [])
         job["spec"]["initializer"] = sources
     if export:
         job["metadata"].setdefault("annotations", {})[EXPORT] = export
     return objects
+
+
+def name_variables(uris: Mapping[str, str]) -> list[Json]:
+    """The variables that say where what initializers fetch comes from, as far as it is known."""
+    named = {kind: _name_of(uri) for kind, uri in uris.items()}
+    return [
+        {"name": fetched_names.VARIABLES[kind], "value": name}
+        for kind, name in named.items()
+        if name
+    ]
+
+
+def _name_of(uri: str) -> str:
+    """A repository of the hub as the hub calls it; a URI without what may be a signature."""
+    try:
+        place = parse(uri)
+    except UsageError:
+        return ""  # the initializer will say what is wrong with it
+    return parse_repository(place.bucket).name if place.scheme == HUB else str(place)
 
 
 def source_uri(named: str, kind: str, *, is_here: bool) -> str | None:
@@ -91,18 +116,30 @@ def source_uri(named: str, kind: str, *, is_here: bool) -> str | None:
     if has_scheme(named):
         parse(named)
         return named
-    path = Path(named).expanduser()
-    if path.exists():
-        return None
+    try:
+        if _local(named).exists():
+            return None
+    except OSError as error:
+        reason = f"{kind}: {named[:_SHOWN]} cannot be read: {error.strerror}"
+        raise UnreadableError(reason, field=kind) from None
     if _HUB_NAME.fullmatch(named):
         return f"hf://{named}"
-    if path.is_absolute() and not is_here:
+    if Path(named).expanduser().is_absolute() and not is_here:
         return None  # it may be there
     raise UnreadableError(
         f"{kind}: there is no folder or file {str(named)!r}",
         field=kind,
         hint="name a folder, a URI such as s3://bucket/path, or a name on the hub: ORG/NAME",
     )
+
+
+def _local(named: str) -> Path:
+    """A path of this machine, whole."""
+    try:
+        return Path(named).expanduser().absolute()
+    except RuntimeError:
+        name = named.partition("/")[0]
+        raise UnreadableError(f"{name} is no user of this machine") from None
 
 
 def place_of(uri: str, folder: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 from trainway.api import kinds
 from trainway.errors import TrainwayError, UsageError
 from trainway.json_types import Json
+from trainway.sdk.fetched_names import names_in
 from trainway.sdk.finetuning import (
     FineTune,
     command_of,
@@ -92,6 +93,8 @@ def test_a_folder_for_the_result_is_a_setting(tmp_path: Path) -> None:
         ("/nowhere", "model: there is no folder or file '/nowhere'"),
         ("nowhere", "model: there is no folder or file 'nowhere'"),
         ("ftp://a/b", "ftp"),
+        ("~no-such-user/model", "~no-such-user is no user of this machine"),
+        ("x" * 300, "model: x{60} cannot be read: File name too long"),
     ],
 )
 def test_a_model_that_is_nowhere_is_refused(model: str, said: str) -> None:
@@ -129,3 +132,21 @@ def test_the_program_that_travels_needs_nothing_but_python(tmp_path: Path) -> No
     assert done.stderr.startswith("error: torch, transformers, accelerate, trl, peft, datasets can")
     assert done.returncode == 1
     assert json.dumps(done.stdout) == '""'
+
+
+@pytest.mark.parametrize(
+    ("named", "name"),
+    [
+        ("org/base", "org/base"),
+        ("hf://org/base@v1/small", "org/base"),
+        ("hf://models/org/base", "org/base"),
+        ("s3://bucket/base/", "s3://bucket/base/"),
+        ("https://host/base.zip?signature=secret", "https://host/base.zip"),
+    ],
+)
+def test_the_job_knows_what_is_fetched_by_its_name(named: str, name: str, tmp_path: Path) -> None:
+    asked = FineTune(named, str(tmp_path))
+    job = _job(asked, Wishes(env={"A": "b"}))
+    variables = {each["name"]: each["value"] for each in job["spec"]["trainer"]["env"]}
+    assert variables == {"A": "b", "TRAINWAY_MODEL_NAME": name}
+    assert names_in(variables) == {"model": name}

@@ -53,7 +53,7 @@ def _of_file(path: Path, depth: int = 0) -> Iterator[str]:
     if depth > _DEEPEST:
         raise UsageError(f"{path}: files include each other too deeply", field="requirements")
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")  # some editors begin a file with a mark
     except FileNotFoundError:
         raise NotFoundError(f"there is no file {path}") from None
     except (OSError, UnicodeDecodeError) as error:

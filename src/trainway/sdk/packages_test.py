@@ -21,6 +21,12 @@ def test_files_include_files(tmp_path: Path) -> None:
         requirement_lines([], [first])
 
 
+def test_a_file_may_begin_with_a_mark(tmp_path: Path) -> None:
+    file = tmp_path / "requirements.txt"
+    file.write_text("six\n", "utf-8-sig")
+    assert requirement_lines([], [file]) == ["six"]
+
+
 def test_one_word_is_one_package() -> None:
     assert requirement_lines("six") == ["six"]
 

@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from trainway.agent.environment.requirements import Requirements
 
 PROBE = """
-import json, site, sys
+import json, re, site, sys
+def release(version):
+    return re.sub(r"(\\.0)+$", "", version.lower())
 def has(name, version):
     try:
         from importlib import metadata
         found = metadata.version(name)
     except Exception:
         return False
-    return not version or found == version
+    if "+" not in version:
+        found = found.partition("+")[0]  # torch 2.9.0+cu128 is a torch==2.9, as pip and uv see it
+    return not version or release(found) == release(version)
 plain = json.loads(sys.argv[1])
 sites = list(site.getsitepackages()) + ([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])
 print(json.dumps({

@@ -89,6 +89,29 @@ def test_what_is_installed_already_needs_no_environment(host: Host) -> None:
     assert not host.calls.exists()
 
 
+@pytest.mark.parametrize(
+    ("asked", "is_there"),
+    [
+        ("2.9", True),
+        ("2.9.0", True),
+        ("2.9.0.0", True),
+        ("2.9.0+cu128", True),
+        ("2.9.0+cpu", False),
+        ("2.9.1", False),
+        ("2", False),
+        ("2.90", False),
+    ],
+)
+def test_a_version_is_there_as_pip_and_uv_see_it(asked: str, is_there: bool, host: Host) -> None:
+    site = Path(host.environ["HOME"], "site")
+    info = site / "fast_torch-2.9.0+cu128.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Name: fast-torch\nVersion: 2.9.0+cu128\n")
+    host.environ["PYTHONPATH"] = str(site)
+    _, told = host.make(f"fast-torch=={asked}\n")
+    assert (told["key"] == "") is is_there
+
+
 def test_a_failure_leaves_nothing_and_says_why(host: Host) -> None:
     host.environ["UV_FAILS"] = "1"
     status, told = host.make("nothing-like-it\n")

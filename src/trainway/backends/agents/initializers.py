@@ -15,8 +15,9 @@ from typing import Final
 
 from trainway.backends.base import Isolation, Workload, isolation_of
 from trainway.compiler.workload import DATASET_INITIALIZER, MODEL_INITIALIZER
+from trainway.data.flight.initialization import SCHEME
 from trainway.data.initializer.archive import NAME, archive
-from trainway.data.initializer.request import DATASET, MODEL, REFUSED, WORKSPACE
+from trainway.data.initializer.request import DATASET, MODEL, REFUSED, STORAGE_URI, WORKSPACE
 from trainway.jobset.labels import ANCESTOR_STEP
 from trainway.jobset.model import Container, PodTemplate, ReplicatedJob, replicated_jobs
 from trainway.json_types import Json
@@ -47,8 +48,14 @@ def is_initializer(job: ReplicatedJob, container: Container) -> bool:
         container.name in STEPS
         and job.labels.get(ANCESTOR_STEP) == container.name
         and not container.command
-        and bool(_workspace_mount(container))
+        and (bool(_workspace_mount(container)) or _awaits_cache(container))
     )
+
+
+def _awaits_cache(container: Container) -> bool:
+    """Whether it fetches nothing: what waits for a cache mounts nothing."""
+    found = (each.get("value") for each in container.env if each.get("name") == STORAGE_URI)
+    return any(str(uri).startswith(SCHEME) for uri in found)
 
 
 def as_processes(workload: Workload, python: Sequence[str] = ()) -> Workload:

@@ -70,6 +70,19 @@ def test_to_hosts_the_program_travels_and_each_host_is_filled() -> None:
     assert planned(found.jobset).jobset == found.jobset  # a plan that is made again
 
 
+def test_what_waits_for_a_cache_mounts_nothing() -> None:
+    env = [{"name": "STORAGE_URI", "value": "cache://127.0.0.1:15042"}]
+    waits = role("dataset-initializer", env=env)
+    (container,) = pods(planned(jobset(waits, TRAINS), "py"))["dataset-initializer"]["containers"]
+    assert container["command"][:4] == ["py", "-m", "trainway.data.initializer", "dataset"]
+    assert fitness.errors(planned(jobset(waits, TRAINS), "py").jobset) == []
+
+    travels = planned(jobset(waits, TRAINS))
+    (container,) = pods(travels)["dataset-initializer"]["containers"]
+    assert [mount["name"] for mount in container["volumeMounts"]] == [PROGRAM]
+    assert pods(travels)["node"] == pods(planned(jobset(TRAINS)))["node"]
+
+
 def test_the_same_claim_under_another_name_is_filled() -> None:
     other = {"name": "w", "persistentVolumeClaim": {"claimName": "data"}}
     trains = role("node", other, command=["t"], volumeMounts=[{"name": "w", "mountPath": "/data"}])

@@ -10,7 +10,7 @@ from trainway.cli.commands.run import command as run
 from trainway.cli.completions import complete_files
 from trainway.cli.job_options import given_label_option
 from trainway.cli.notify_option import notify_option
-from trainway.cli.packages_option import packages_group
+from trainway.cli.packages_option import package_words, packages_group
 from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
 from trainway.cli.slurm_option import slurm_option
@@ -39,8 +39,9 @@ class _FineTune(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Split the words of the command line."""
+        words = list(package_words(args, ends_there=True, has_settings=True))
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, words)
         except click.NoSuchOption as error:
             raise _no_option(error) or error from None
 
@@ -51,7 +52,8 @@ def _no_option(error: click.NoSuchOption) -> UsageError | None:
     setting = meant(error.option_name.lstrip("-"))
     if not setting:
         return None
-    hint = f"it is a setting: write {setting}=VALUE behind MODEL and DATASET"
+    written = "columns.PART=NAME" if setting == "columns" else f"{setting}=VALUE"
+    hint = f"it is a setting: write {written} behind MODEL and DATASET"
     if setting in ("model", "dataset"):
         hint = "write MODEL and DATASET alone, in this order"
     return UsageError(f"there is no option {error.option_name}", hint=hint)
@@ -138,7 +140,7 @@ def _read(name: str) -> Json:
         found = yaml.safe_load(Path(name).read_text("utf-8"))
     except OSError as error:
         raise UnreadableError(f"{name}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
+    except (yaml.YAMLError, ValueError, RecursionError):
         raise UnreadableError(f"{name}: it is no YAML") from None
     if not isinstance(found or {}, dict):
         raise UsageError(f"{name}: it must be a table of settings", hint="write method: lora")

@@ -27,8 +27,21 @@ def plan_files(table: str, location: Location, files: Sequence[Selected]) -> Pla
     planned = zip(uris, found, strict=True)
     return Plan(
         table,
-        encoded(_parquet(uris[0], opened(uris[0])).schema_arrow),
+        encoded(_with_values(_parquet(uris[0], opened(uris[0])).schema_arrow)),
         tuple(TableFile(uri, each.entry.etag, each.entry.size) for uri, each in planned),
+    )
+
+
+def _with_values(schema: Any) -> Any:
+    """The columns with values where pandas wrote categories.
+
+    Each group of rows has categories of its own, and Arrow's files take only one set of them.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    return pa.schema(
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in schema
     )
 
 

@@ -52,6 +52,7 @@ class Position:
     def __init__(self, wishes: Wishes) -> None:
         self._wishes = wishes
         self._version = ""
+        self._readers: list[Any] | None = None  # the ranks, the workers of each, and `equal`
         self._start = 0
         self.epoch = 0
         self.row = 0
@@ -70,6 +71,7 @@ class Position:
             "version": self._version,
             "seed": wishes.seed,
             "window_rows": wishes.window_rows,
+            "readers": self._readers,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -83,6 +85,7 @@ class Position:
         self.epoch = int(state["epoch"])
         self.row = self._start = int(state["row"])
         self._version = str(state["version"])
+        self._readers = state.get("readers")
 
     def tables(self, rows: Rows, part: Part) -> Tables:
         """What is left of the epoch, a window at a time; the caller counts the rows it hands on."""
@@ -92,6 +95,7 @@ class Position:
                 "the table has changed since the state was saved",
                 hint="begin the epoch again, or use the table as it was",
             )
+        self._check_readers(part)
         self._version = rows.version
         self.row, self._start = self._start, 0
         share = part.share(rows.count, equal=wishes.equal)
@@ -99,6 +103,18 @@ class Position:
         shuffle = None if wishes.seed is None else Shuffle(wishes.seed, self.epoch)
         windows = Order(rows.count, shuffle).windows(left, wishes.window_rows)
         yield from _ahead(rows, windows, wishes.columns)
+
+    def _check_readers(self, part: Part) -> None:
+        """Rows that were given are counted in a share, which is another one among other readers."""
+        now = [part.ranks, part.workers, self._wishes.equal]
+        if self._start and self._readers not in (None, now):
+            ranks, workers, equal = self._readers or now
+            raise UsageError(
+                "the state belongs to another number of readers",
+                hint=f"begin the epoch again, or use {ranks} ranks with {workers} workers each,"
+                f" and equal={equal}",
+            )
+        self._readers = now
 
     def end(self) -> None:
         """The epoch is over."""

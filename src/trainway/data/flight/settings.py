@@ -8,6 +8,7 @@ import argparse
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from trainway.data.flight.head import PATIENCE_S
 from trainway.errors import UsageError
 
 _EVERYWHERE: Final = {"", "0.0.0.0", "::"}  # noqa: S104 - as upstream's image does
+_LAST_PORT: Final = 65_535
 _OUTSIDE: Final = "192.0.2.1:9"
 """An address that nobody has: the way to it is the way to other machines."""
 
@@ -63,11 +65,17 @@ def parse(words: Sequence[str], environment: Mapping[str, str]) -> Settings:
         given.table
         or environment.get("TRAINWAY_CACHE_TABLE")
         or environment.get("METADATA_LOC", ""),
-        _number(given.workers or str(int(environment.get("LWS_GROUP_SIZE") or 1) - 1)),
+        _number(given.workers)
+        if given.workers
+        else max(0, _number(environment.get("LWS_GROUP_SIZE") or "1") - 1),
         head,
         environment.get(TOKEN, ""),
         given.patience,
     )
+    if found.health_port > _LAST_PORT:
+        raise UsageError(f"{found.health_port} is not a port", hint=f"there are 0 to {_LAST_PORT}")
+    if not 0 < found.patience_s < inf:
+        raise UsageError(f"--patience: {found.patience_s:g} is not a number of seconds")
     if found.role == HEAD and not found.table:
         raise UsageError("a head needs a table", hint="add --table URI, or set METADATA_LOC")
     if found.role == WORKER and not found.head:

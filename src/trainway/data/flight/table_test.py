@@ -192,3 +192,17 @@ def test_a_state_of_another_order_or_table_is_refused(table: Path, tmp_path: Pat
     changed = LocalRows(str(table), tmp_path / "kept")
     with pytest.raises(UsageError, match="the table has changed since"):
         read(changed, other, Part(), 10)
+
+
+def test_categories_are_read_as_their_values(tmp_path: Path) -> None:
+    """Each group of rows has others, as pandas writes them."""
+    (tmp_path / "t").mkdir()
+    words = [["a", "b", "a"], ["c", "a", "c"]]
+    tables = [pa.table({"word": pa.array(each).dictionary_encode()}) for each in words]
+    with pq.ParquetWriter(tmp_path / "t" / "a.parquet", tables[0].schema) as writer:
+        for each in tables:
+            writer.write_table(each)
+    found = LocalRows(str(tmp_path / "t"), tmp_path / "cache").read([RowRange(0, 6)])
+    assert found.column("word").to_pylist() == [*words[0], *words[1]]
+    assert found.schema.field("word").type == pa.string()
+    assert plan(str(tmp_path / "t")).arrow_schema() == found.schema

@@ -5,6 +5,9 @@ from dataclasses import fields
 from typing import Any, Final
 
 from trainway.api.packages import with_packages
+from trainway.data.uri import has_scheme, parse
+from trainway.errors import UsageError
+from trainway.jobset.labels import FINETUNE
 from trainway.jobset.literal_text import literal
 from trainway.json_types import Json
 from trainway.sdk.functions import FunctionCall, captured
@@ -59,12 +62,14 @@ def train_job(
     if initializer is not None and (initializer.dataset or initializer.model):
         parts = {"dataset": initializer.dataset, "model": initializer.model}
         spec["initializer"] = {key: _source(part) for key, part in parts.items() if part}
-    job = {
+    job: Json = {
         "apiVersion": TRAINER_API,
         "kind": "TrainJob",
         "metadata": {"name": name},
         "spec": spec,
     }
+    if isinstance(trainer, BuiltinTrainer) and isinstance(trainer.config, TRLConfig):
+        job["metadata"]["labels"] = {FINETUNE: _task(runtime)}
     if installs or not isinstance(trainer, CustomTrainer) or not trainer.packages_to_install:
         return job
     packages, urls = trainer.packages_to_install, trainer.pip_index_urls
@@ -132,7 +137,11 @@ def _builtin(
 
 def _trl(runtime: Runtime, config: TRLConfig, initializer: Initializer | None) -> Json:
     """The program of `trainway finetune`; the name of the runtime ends with its task."""
-    from trainway.sdk.finetuning import command_of, place_of  # noqa: PLC0415 - only here
+    from trainway.sdk.finetuning import (  # noqa: PLC0415 - only here
+        command_of,
+        name_variables,
+        place_of,
+    )
 
     spec = _common(config.num_nodes, config.resources_per_node)
     fetched = {
@@ -140,15 +149,24 @@ def _trl(runtime: Runtime, config: TRLConfig, initializer: Initializer | None) -
         "dataset": (config.dataset, initializer and initializer.dataset, DATASET_PATH),
     }
     settings: dict[str, Any] = {"method": config.method, **config.settings}
+    uris: dict[str, str] = {}
     for name, (named, source, path) in fetched.items():
         if named is None and not source:
             raise ValueError(f"TRLConfig needs a {name}, or an initializer for it")
-        settings[name] = place_of(source.storage_uri, path) if named is None and source else named
-    task = "dpo" if runtime.name.endswith("dpo") else "sft"
-    command, args = command_of(task, settings)
+        if named is None and source:
+            uris[name] = source.storage_uri
+            settings[name] = place_of(source.storage_uri, path)
+        else:
+            settings[name] = named
+    command, args = command_of(_task(runtime), settings)
     spec["command"] = [literal(part) for part in command]
     spec["args"] = [literal(part) for part in args]
-    return spec
+    env = name_variables(uris)
+    return {**spec, "env": env} if env else spec
+
+
+def _task(runtime: Runtime) -> str:
+    return "dpo" if runtime.name.endswith("dpo") else "sft"
 
 
 def _common(num_nodes: int | None, resources: dict[str, Any] | None) -> Json:
@@ -197,9 +215,12 @@ def _torchtune_args(config: TorchTuneConfig, initializer: Initializer | None) ->
 
 
 def _dataset_place(storage_uri: str) -> str:
-    """Where the dataset's files lie: below the names of its owner and of itself."""
-    parts = storage_uri.removeprefix(_HUB).strip("/").split("/")
-    relative = "/".join(parts[2:]) or "."
+    """Where the files of the dataset lie: they keep the path that they have in its repository."""
+    uri = storage_uri if has_scheme(storage_uri) else f"{_HUB}{storage_uri}"
+    try:
+        relative = parse(uri).key or "."
+    except UsageError:  # such as a name without an owner
+        relative = "."
     key = "data_files" if relative != "." and "." in relative else "data_dir"
     return f"dataset.{key}={DATASET_PATH}/{relative}"
 

@@ -31,6 +31,7 @@ from trainway.sdk.kubeflow.options import (
     JobSetTemplatePatch,
     JobSpecPatch,
     JobTemplatePatch,
+    Labels,
     Option,
     PodSpecPatch,
     PodTemplatePatch,
@@ -157,6 +158,11 @@ def test_torchtune_with_all_there_is() -> None:
         ("hf://a/b", "dataset.data_dir=/workspace/dataset/."),
         ("a/b", "dataset.data_dir=/workspace/dataset/."),
         ("hf://a/b/c/d.parquet", "dataset.data_files=/workspace/dataset/c/d.parquet"),
+        ("hf://datasets/a/b/c", "dataset.data_dir=/workspace/dataset/c"),
+        ("hf://datasets/a/b@v1/c/d.parquet", "dataset.data_files=/workspace/dataset/c/d.parquet"),
+        ("hf://datasets/a/b", "dataset.data_dir=/workspace/dataset/."),
+        ("HF://a/b/c/", "dataset.data_dir=/workspace/dataset/c"),
+        ("hf://squad", "dataset.data_dir=/workspace/dataset/."),
     ],
 )
 def test_a_dataset_lies_below_its_name(uri: str, argument: str) -> None:
@@ -280,6 +286,18 @@ def test_options_change_the_job() -> None:
     assert is_valid(job)
 
 
+def test_options_keep_what_the_job_says_by_itself() -> None:
+    job = with_options(
+        Annotations({"c": "d"}),
+        Labels({"a": "b"}),
+        trainer=CustomTrainer(train, packages_to_install=["six"]),
+    )
+    assert job["metadata"]["annotations"] == {"trainway.dev/packages": "six", "c": "d"}
+    tuned = built("trl-dpo", BuiltinTrainer(TRLConfig("/m", "/d")))
+    Labels({"a": "b"})(tuned, None, None)
+    assert tuned["metadata"]["labels"] == {"trainway.dev/finetune": "dpo", "a": "b"}
+
+
 def test_a_container_takes_a_command() -> None:
     job = with_options(
         TrainerCommand(["a"]), TrainerArgs(["b"]), trainer=CustomTrainerContainer("i")
@@ -310,6 +328,9 @@ def test_trl_reads_what_the_initializer_fetches() -> None:
     job = built("trl-sft", BuiltinTrainer(TRLConfig()), fetched)
     words = ["method=lora", "model=/workspace/model", "dataset=/workspace/dataset"]
     assert job["spec"]["trainer"]["args"] == words
+    assert env(job["spec"]["trainer"]) == {
+        "TRAINWAY_MODEL_NAME": "org/model", "TRAINWAY_DATASET_NAME": "org/data"
+    }  # fmt: skip
 
 
 def test_trl_reads_the_part_that_the_uri_names() -> None:

@@ -14,8 +14,9 @@ class Labels:
     labels: dict[str, str]
 
     def __call__(self, job_spec: Json, _trainer: Trainer | None, _backend: object) -> None:
-        """Set them."""
-        job_spec.setdefault("metadata", {})["labels"] = self.labels
+        """Set them beside those that the job has by itself."""
+        metadata = job_spec.setdefault("metadata", {})
+        metadata["labels"] = {**(metadata.get("labels") or {}), **self.labels}
 
 
 @dataclass
@@ -25,8 +26,9 @@ class Annotations:
     annotations: dict[str, str]
 
     def __call__(self, job_spec: Json, _trainer: Trainer | None, _backend: object) -> None:
-        """Set them."""
-        job_spec.setdefault("metadata", {})["annotations"] = self.annotations
+        """Set them beside those that the job has by itself, such as its packages."""
+        metadata = job_spec.setdefault("metadata", {})
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), **self.annotations}
 
 
 @dataclass
