@@ -52,7 +52,6 @@ def found(shared_dashboard: Dashboard, tmp_path_factory: pytest.TempPathFactory)
     """Jobs that have something to show in every tab, and every page of them looked at."""
     trainway = shared_dashboard.trainway
     words = ("--metrics-from-logs", "--label", "team=vision", "--note", "the first one")
-    words = (*words, "--label", f"purpose=it-is-{'long-' * 10}indeed")
     trainway.run("run", "--name", "trained", *words, "--", "python3", "-c", TRAINING)
     script = "seq -f 'reading row %g' 40; echo 'ValueError: no such column: price'; exit 3"
     trainway.run("run", "--name", "spoiled", "--", "sh", "-c", script, code=4)
@@ -162,14 +161,17 @@ def test_the_page_of_a_failed_job_opens_on_the_reason(dashboard: Dashboard, foun
 
 
 def test_on_a_phone_the_tab_is_in_sight_and_so_is_the_name_of_the_job(
-    dashboard: Dashboard, found: Found
+    dashboard: Dashboard,
 ) -> None:
-    page = dashboard.window(viewport=PHONE).open(f"/jobs/{found.trained}?tab=resources")
+    words = ("--label", f"purpose=it-is-{'long-' * 10}indeed", "--note", "a note " * 20)
+    dashboard.trainway.run("run", "--name", "labelled", *words, "--", "true")
+    page = dashboard.window(viewport=PHONE).open("/jobs/labelled?tab=resources")
     expect(page.get_by_role("heading", name="What it asks for")).to_be_visible()
-    expect(page.get_by_role("heading", level=1, name="trained")).to_be_in_viewport()
+    expect(page.get_by_role("heading", level=1, name="labelled")).to_be_in_viewport()
     tab = page.get_by_role("tab", selected=True).bounding_box()
     assert tab is not None
     assert 0 <= tab["x"] < tab["x"] + tab["width"] <= PHONE["width"]
+    assert page.evaluate(TOO_WIDE) == []
 
 
 def test_a_theme_that_was_chosen_stays_and_reaches_other_tabs(
