@@ -105,3 +105,24 @@ def test_a_place_that_does_not_answer_is_named_beside_the_others(site: Dashboard
     page.get_by_label("Place").select_option("")
     settle(page)
     expect(page.get_by_role("row").filter(has_text="node-0001")).to_be_visible()
+
+
+def test_the_keys_go_from_node_to_node_however_many_jobs_each_has(site: Dashboard) -> None:
+    jobs = [{"id": f"j{number}", "name": f"job-{number}", "pods": 1} for number in range(4)]
+    nodes = [node(1, jobs=jobs[:2]), node(2, jobs=jobs[2:])]
+
+    def answer(route: Route) -> None:
+        backend = (route.request.post_data_json or {})["backend"]
+        route.fulfill(json=answered(backend, nodes if backend == "local" else []))
+
+    window = site.window()
+    window.context.route("**/api/v1/backends/nodes", answer)
+    page = window.open("/nodes")
+    first, second = (page.get_by_role("link", name=f"job-{number}") for number in (0, 2))
+    expect(second).to_be_visible()
+    page.keyboard.press("j")
+    expect(first).to_be_focused()
+    page.keyboard.press("j")
+    expect(second).to_be_focused()
+    page.keyboard.press("k")
+    expect(first).to_be_focused()

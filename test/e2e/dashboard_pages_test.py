@@ -58,6 +58,13 @@ def found(shared_dashboard: Dashboard, tmp_path_factory: pytest.TempPathFactory)
     trained, failed = (trainway.job(name)["metadata"]["id"] for name in ("trained", "spoiled"))
     nightly = ("0 3 * * *", "--name", "nightly", "--cpus", "1", "--", "true")
     trainway.run("schedule", "create", *nightly)
+    seldom = (
+        "*/5 1-23/2 1,15,31 jan,feb mon-fri",
+        "--timezone",
+        "America/Argentina/ComodRivadavia",
+    )
+    trainway.run("schedule", "create", *seldom, "--name", "seldom", "--cpus", "1", "--", "true")
+    trainway.run("schedule", "pause", "seldom")
     trainway.run("run", "examples/pipeline.yaml")
     file = tmp_path_factory.mktemp("group") / "group.yaml"
     file.write_text(GROUP)
@@ -151,6 +158,20 @@ def test_the_page_of_a_failed_job_opens_on_the_reason(dashboard: Dashboard, foun
     page.get_by_role("link", name="all of its log").click()
     expect(page.get_by_role("log")).to_contain_text("reading row 40")
     expect(page.get_by_role("combobox", name="Node")).not_to_have_value("")
+
+
+def test_on_a_phone_the_tab_is_in_sight_and_so_is_the_name_of_the_job(
+    dashboard: Dashboard,
+) -> None:
+    words = ("--label", f"purpose=it-is-{'long-' * 10}indeed", "--note", "a note " * 20)
+    dashboard.trainway.run("run", "--name", "labelled", *words, "--", "true")
+    page = dashboard.window(viewport=PHONE).open("/jobs/labelled?tab=resources")
+    expect(page.get_by_role("heading", name="What it asks for")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="labelled")).to_be_in_viewport()
+    tab = page.get_by_role("tab", selected=True).bounding_box()
+    assert tab is not None
+    assert 0 <= tab["x"] < tab["x"] + tab["width"] <= PHONE["width"]
+    assert page.evaluate(TOO_WIDE) == []
 
 
 def test_a_theme_that_was_chosen_stays_and_reaches_other_tabs(

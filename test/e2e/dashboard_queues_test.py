@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from browser import Dashboard, settle
 from gate import Gate
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("dashboard")]
 
@@ -57,3 +57,31 @@ def test_a_queue_is_watched_paused_drained_and_deleted(
     page.get_by_role("dialog").get_by_role("button", name="Delete the queue").click()
     expect(page.get_by_role("heading", level=1, name="Queues")).to_be_visible()
     assert "team" not in trainway.run("queues", "list", "-o", "name")
+
+
+def test_a_list_that_is_cut_says_so_and_a_failed_reading_empties_none(dashboard: Dashboard) -> None:
+    window = dashboard.window()
+    job = {"id": "a", "name": "first", "position": 1, "priority": 0, "user": "", "backend": "local"}
+    job |= {
+        "phase": "Queued",
+        "reason": "",
+        "message": "",
+        "creationTimestamp": "2026-11-19T05:00Z",
+    }
+
+    def crowd(route: Route) -> None:
+        queue = route.fetch().json()
+        queue["status"] |= {"waiting": 1500, "jobs": [job]}
+        route.fulfill(json=queue)
+
+    window.context.route("**/api/v1/queues/default", crowd)
+    page = window.open("/queues/default")
+    expect(page.get_by_text("The first 1 of 1,500 are shown.")).to_be_visible()
+    window.go(page, "/queues")
+    queues = page.get_by_role("region", name="Queues of this server")
+    expect(queues.get_by_role("link", name="default")).to_be_visible()
+    window.forgive("status of 400")
+    window.context.route("**/managed-queues", lambda route: route.fulfill(status=400, json={}))
+    dashboard.trainway.run("run", "--", "true")  # of which the page hears, and reads again
+    expect(page.get_by_text("The queues of this server could not be read")).to_be_visible()
+    expect(queues.get_by_role("link", name="default")).to_be_visible()

@@ -65,13 +65,20 @@ def test_a_browser_is_logged_out_by_another_one(dashboard: Dashboard) -> None:
     other = dashboard.browser.new_context()
     try:
         away = other.new_page()
+        dashboard.trainway.run("run", "--name", "watched", "--", "true")
         away.goto(dashboard.trainway.run("dashboard", "--no-open").strip())
+        settle(away)
+        away.goto(f"{dashboard.address}/dashboard/jobs/watched")
         settle(away)
         page.reload()
         settle(page)
         page.get_by_role("button", name=re.compile("Log out 1 other browser")).click()
         confirm(page, "Log them out")
         expect(sessions.get_by_role("row")).to_have_count(2)
+        dashboard.trainway.run("run", "--", "true")  # what is told then is not told there any more
+        again = away.get_by_role("link", name="Log in again")
+        expect(again).to_have_attribute("href", re.compile("next=%2Fdashboard%2Fjobs%2F"))
+        expect(away.get_by_text("What is shown may be old")).to_be_visible()
         away.goto(f"{dashboard.address}/dashboard/jobs")
         expect(away.get_by_text("Log in to Trainway")).to_be_visible()
     finally:

@@ -19,15 +19,21 @@ const ICONS = {
 } as const;
 const UNKNOWN: PhaseLook = { color: "grey", icon: "waiting", meaning: "" };
 
+interface Props {
+  phase: string;
+  /** What it means where it is not the phase of a job. */
+  meaning?: string;
+}
+
 /**
  * The phase of a job, readable without its colour. PatternFly's own label can be edited and closed, and
  * listens to the whole document for that: too much for each row of a long list.
  */
-export function PhaseLabel({ phase }: { phase: string }) {
+export function PhaseLabel({ phase, meaning }: Props) {
   const look = isPhase(phase) ? PHASES[phase] : UNKNOWN;
   const Icon = ICONS[look.icon];
   return (
-    <span className={`pf-v6-c-label pf-m-compact pf-m-${look.color}`} title={look.meaning}>
+    <span className={`pf-v6-c-label pf-m-compact pf-m-${look.color}`} title={meaning ?? look.meaning}>
       <span className="pf-v6-c-label__content">
         <span className="pf-v6-c-label__icon">
           <Icon />

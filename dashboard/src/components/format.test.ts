@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ago, bytes, count, duration, elapsed, figure } from "./format";
+import { ago, bytes, count, duration, elapsed, figure, namesText } from "./format";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 
@@ -41,4 +41,9 @@ it("writes numbers as people read them", () => {
   expect(bytes(64 * 2 ** 30)).toBe("64 GiB");
   expect(figure(0.123456)).toBe("0.1235");
   expect(figure(Number.POSITIVE_INFINITY)).toBe("Infinity");
+});
+
+it("names a few, and says how many more there are", () => {
+  expect(namesText(["a", "b"])).toBe("a, b");
+  expect(namesText(["a", "b", "c", "d"], 2)).toBe("a, b and 2 more");
 });

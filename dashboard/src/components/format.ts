@@ -72,3 +72,9 @@ export function figure(number: number): string {
   if (!Number.isFinite(number)) return String(number);
   return String(Number(number.toPrecision(4)));
 }
+
+/** The first names, and how many more there are: `a, b and 3 more`. */
+export function namesText(names: readonly string[], most = 5): string {
+  const shown = names.slice(0, most).join(", ");
+  return names.length > most ? `${shown} and ${(names.length - most).toLocaleString("en")} more` : shown;
+}

@@ -36,3 +36,15 @@ export function isPhase(name: string): name is Phase {
 export function isOver(phase: string): boolean {
   return (TERMINAL as readonly string[]).includes(phase);
 }
+
+/** What the phases of a node of a job mean. */
+const OF_NODES: Readonly<Record<string, string>> = {
+  Pending: "The node has not started yet.",
+  Running: "The program of the node runs.",
+  Succeeded: "The program of the node ended without an error.",
+  Failed: "The program of the node ended with an error, or could not run.",
+};
+
+export function nodeMeaning(phase: string): string {
+  return OF_NODES[phase] ?? "";
+}

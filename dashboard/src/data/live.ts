@@ -5,8 +5,10 @@
  * or answers with an error, the connection is made anew, ever more slowly, and everything is read again.
  */
 import { KEYS, queryClient } from "./queries";
+import { isLoggedIn } from "./session";
 
-export type LiveState = "connecting" | "open" | "lost";
+/** `out`: the server answers, but this browser is not logged in any more. */
+export type LiveState = "connecting" | "open" | "lost" | "out";
 export type Listener = (state: LiveState) => void;
 
 const ADDRESS = "/dashboard/events";
@@ -55,17 +57,26 @@ class Live {
     const source = new EventSource(ADDRESS);
     this.#source = source;
     source.onopen = () => {
-      if (this.#state === "lost") void queryClient.invalidateQueries();
+      if (this.#state === "lost" || this.#state === "out") void queryClient.invalidateQueries();
       this.#attempt = 0;
       this.#become("open");
     };
     source.onerror = () => {
-      this.#become("lost");
+      if (this.#state !== "out") this.#become("lost");
       if (source.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+      void this.#whyRefused(source);
       this.#retry = setTimeout(() => this.#open(), waitBefore(this.#attempt++));
     };
     source.addEventListener("jobs", (event: MessageEvent<string>) => this.#changed(event.data));
     source.addEventListener("reset", () => void queryClient.invalidateQueries());
+  }
+
+  /** Where the server refused the stream since nobody is logged in, the pages ask again, and so learn how to log in. */
+  async #whyRefused(source: EventSource): Promise<void> {
+    const isKnown = await isLoggedIn().catch(() => true); // who does not answer has not refused
+    if (isKnown || this.#state === "out" || this.#source !== source) return;
+    this.#become("out");
+    void queryClient.invalidateQueries();
   }
 
   #close(): void {

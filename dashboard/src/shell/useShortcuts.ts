@@ -48,15 +48,18 @@ export function useShortcuts(shortcuts: Shortcut[]): void {
   }, [names]);
 }
 
-const ROWS = "[data-row] a[href], a[data-row]";
-
-/** `j` and `k` in any list: the links of elements with `data-row` get the focus one after the other. */
+/** `j` and `k` in any list: of each element with `data-row` the first link gets the focus, one row after the other. */
 export function focusRow(by: 1 | -1): void {
-  const rows = [...document.querySelectorAll<HTMLElement>(ROWS)];
-  const current = rows.findIndex((row) => row === document.activeElement);
-  const next = rows[neighbour(current, by, rows.length)];
+  const links = [...document.querySelectorAll<HTMLElement>("[data-row]")].flatMap(firstLink);
+  const here = document.activeElement?.closest("[data-row]");
+  const next = links[neighbour(here ? links.findIndex((link) => here.contains(link)) : -1, by, links.length)];
   next?.focus();
   next?.scrollIntoView({ block: "nearest" });
+}
+
+function firstLink(row: HTMLElement): HTMLElement[] {
+  const link = row.matches("a") ? row : row.querySelector<HTMLElement>("a[href]");
+  return link ? [link] : [];
 }
 
 /** Escape: out of the field again, so that letters are keys. */

@@ -8,7 +8,7 @@ import { Loading } from "../../components/Loading";
 import { Moment } from "../../components/Moment";
 import { PageFrame } from "../../components/PageFrame";
 import { PhaseLabel } from "../../components/PhaseLabel";
-import { isPhase } from "../../components/phases";
+import { isOver, isPhase } from "../../components/phases";
 import { cachesQuery, type DataCache } from "../../data/caches";
 import { usage } from "./cache";
 
@@ -77,6 +77,7 @@ function Size({ cache }: { cache: DataCache }) {
 
 function Usage({ cache }: { cache: DataCache }) {
   const text = usage(cache);
+  if (isOver(cache.state)) return <span className="tw-subtle">it has ended</span>;
   if (!text)
     return (
       <>

@@ -13,14 +13,13 @@ const COLUMNS = ["Name", "State", "Runs on", "Workers", "Waiting jobs", "Each wo
 /** The worker pools, where there are any, with what each worker does. */
 export function WorkerPools() {
   const { data, error, refetch } = useQuery(workerPoolsQuery);
-  if (error) {
-    return (
-      <ErrorAlert error={error} title="The worker pools could not be read" onRetry={() => void refetch()} />
-    );
-  }
-  if (!data || data.length === 0) return null;
+  const problem = error && (
+    <ErrorAlert error={error} title="The worker pools could not be read" onRetry={() => void refetch()} />
+  );
+  if (!data || data.length === 0) return problem;
   return (
     <>
+      {problem}
       <Title headingLevel="h2" size="md" className="tw-section">
         Worker pools
       </Title>

@@ -22,4 +22,6 @@ test("a worker with its hosts, where they are known", () => {
   expect(workerText({ name: "warm-1", nodes: [] as Worker["nodes"] } as Worker)).toBe("warm-1");
   const nodes = [{ host: "h2" }, { host: "" }, { host: "h3" }] as Worker["nodes"];
   expect(workerText({ name: "warm-1", nodes } as Worker)).toBe("warm-1 on h2, h3");
+  const here = [{ host: "this" }] as Worker["nodes"];
+  expect(workerText({ name: "warm-1", nodes: here } as Worker)).toBe("warm-1");
 });

@@ -22,8 +22,11 @@ export function workersText({ spec, status }: WorkerPool): string {
   return `${status.readyWorkers} ready, ${minWorkers} to ${maxWorkers}`;
 }
 
+/** What the server calls its own machine, where every worker of the place `local` is. */
+const HERE = "this";
+
 /** `warm-1`, with its nodes where they are known: `warm-1 on h2, h3`. */
 export function workerText({ name, nodes }: Worker): string {
-  const hosts = nodes.map((node) => node.host).filter(Boolean);
+  const hosts = nodes.map((node) => node.host).filter((host) => host && host !== HERE);
   return hosts.length > 0 ? `${name} on ${hosts.join(", ")}` : name;
 }

@@ -5,10 +5,11 @@ import { Label } from "@patternfly/react-core/dist/dynamic/components/Label";
 import { useState } from "react";
 import { DataTable } from "../../components/DataTable";
 import { ErrorAlert } from "../../components/ErrorAlert";
+import { money } from "../../components/format";
 import type { PlaceOffer } from "../../data/placement";
 import type { Placing } from "./usePlacing";
 
-const COLUMNS = ["Place", "Fits", "Price", "Ahead", "Why"];
+const COLUMNS = ["Place", "Fits", "Price an hour", "Ahead", "Why"];
 
 /** Several places to choose between, and what each of them says. */
 export function Places({ backends, placing }: { backends: readonly string[]; placing: Placing }) {
@@ -78,7 +79,7 @@ function row(offer: PlaceOffer, chosen: string | null): readonly [string, ...Rea
       )}
     </>,
     offer.fit,
-    offer.price ?? "–",
+    money(offer.price),
     offer.ahead,
     offer.reason,
   ];

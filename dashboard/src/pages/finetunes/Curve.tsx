@@ -23,18 +23,21 @@ export function Curve({ tune }: { tune: FineTune }) {
   );
 }
 
-/** How much is done and how long the rest will take. */
+/** How much is done and how long the rest will take; of one that does not run now nobody knows when it goes on. */
 export function TimeLeft({ tune }: { tune: FineTune }) {
   const now = useNow();
   const progress = tune.progress as Progress | null;
-  const left = timeLeft(progress, tune.startTime, now);
+  const left = tune.phase === "Running" ? timeLeft(progress, tune.startTime, now) : null;
+  const percent = progress?.progressPercentage;
   if (isOver(tune.phase)) return <span className="tw-subtle">it has ended</span>;
-  if (!progress || !left) return <span className="tw-subtle">not known</span>;
   return (
     <>
-      {left.isReported ? "" : "about "}
-      {duration(left.seconds)}
-      <div className="tw-subtle">{progress.progressPercentage ?? 0} % done</div>
+      {left === null ? (
+        <span className="tw-subtle">not known</span>
+      ) : (
+        `${left.isReported ? "" : "about "}${duration(left.seconds)}`
+      )}
+      {typeof percent === "number" && <div className="tw-subtle">{percent} % done</div>}
     </>
   );
 }

@@ -22,6 +22,9 @@ test("where a result stands", () => {
   expect(resultState({ phase: "Succeeded", exportState: "Done" })).toBe("uploaded");
   expect(resultState({ phase: "Failed", exportState: "Skipped" })).toContain("was not uploaded");
   expect(resultState({ phase: "Running", exportState: null })).toBe("written when the training ends");
+  expect(resultState({ phase: "Cancelled", exportState: null })).toBe(
+    "not complete, since the job was cancelled",
+  );
   expect(resultState({ phase: "Succeeded", exportState: null })).toBe("");
 });
 

@@ -29,6 +29,7 @@ export function resultState(tune: { phase: string; exportState: string | null | 
     case "Waiting":
       return "is uploaded when the job has succeeded";
     default:
+      if (tune.phase === "Cancelled") return "not complete, since the job was cancelled";
       return tune.phase === "Succeeded" ? "" : "written when the training ends";
   }
 }

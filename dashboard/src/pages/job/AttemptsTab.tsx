@@ -6,9 +6,11 @@ import { duration } from "../../components/format";
 import { Loading } from "../../components/Loading";
 import { Moment } from "../../components/Moment";
 import { isOver } from "../../components/phases";
+import { useNow } from "../../components/useNow";
 import type { Schemas } from "../../data/client";
 import { attemptsQuery } from "../../data/jobQueries";
 import type { JobProps } from "./jobProps";
+import { secondsOf } from "./attempt";
 import { Stacks } from "./Stacks";
 import { Cell, Row, Table } from "./Table";
 
@@ -16,7 +18,9 @@ const COLUMNS = ["Attempt", "Started", "Ran for", "Why it ended", "Logs"] as con
 
 export default function AttemptsTab({ job }: JobProps) {
   const { id } = job.metadata;
-  const { data, error, refetch } = useQuery(attemptsQuery(id));
+  const { data, error, refetch, dataUpdatedAt } = useQuery(attemptsQuery(id));
+  const now = useNow();
+  const passed = isOver(job.status.phase) ? 0 : (now - dataUpdatedAt) / 1000;
   if (error && !data)
     return <ErrorAlert error={error} title="The attempts could not be read" onRetry={() => void refetch()} />;
   if (!data) return <Loading what="the attempts" />;
@@ -37,7 +41,7 @@ export default function AttemptsTab({ job }: JobProps) {
             <Cell label="Started">
               <Moment time={attempt.startTime} />
             </Cell>
-            <Cell label="Ran for">{duration(attempt.seconds)}</Cell>
+            <Cell label="Ran for">{duration(secondsOf(attempt, passed))}</Cell>
             <Cell label="Why it ended">{endOf(attempt, job.status)}</Cell>
             <Cell label="Logs">
               <Link

@@ -73,7 +73,9 @@ export default function FilesTab({ job }: JobProps) {
                   </a>
                 )}
                 {item.kind === "other" && (
-                  <span className="tw-subtle">{item.name} (a link or not a file)</span>
+                  <span className="tw-subtle">
+                    {item.name} (a link, not a file, or a name that is not UTF-8)
+                  </span>
                 )}
               </Cell>
               <Cell label="Size">{item.kind === "file" ? bytes(item.size) : "–"}</Cell>

@@ -37,7 +37,11 @@ export function JobTabs({ job }: JobProps) {
   useEffect(() => {
     // On a phone not all tabs are in sight.
     const tab = document.querySelector(".tw-job-tabs [aria-selected=true]");
-    tab?.scrollIntoView({ block: "nearest", inline: "center" });
+    const list = tab?.closest(".pf-v6-c-tabs__list");
+    if (!tab || !list) return;
+    // Only sideways: `scrollIntoView` would scroll the name of the job out of sight too.
+    const [here, around] = [tab.getBoundingClientRect(), list.getBoundingClientRect()];
+    list.scrollLeft += here.left - around.left - (around.width - here.width) / 2;
   }, [chosen?.id]);
   if (!chosen) return null;
   const open = (id: string) =>

@@ -38,7 +38,8 @@ describe("nodes", () => {
 
   it("are called as in front of log lines", () => {
     expect([nodeName(node), nodeName({ ...node, job: 2 })]).toEqual(["node-1", "node-2-1"]);
-    expect(shellCommand("demo", node)).toBe("trainway jobs shell demo --role node --rank 1");
+    expect(shellCommand("a1b2", node)).toBe("trainway jobs shell a1b2 --role node --rank 1");
+    expect(shellCommand("a1b2", { ...node, job: 2 })).toBe("");
     expect([
       exitText(node),
       exitText({ ...node, exitCode: 0 }),

@@ -4,7 +4,7 @@ import { BOX } from "./drawing";
 import { saidOf, type Member } from "./group";
 import { shortened } from "./pipeline";
 
-const MOST_LETTERS = 15;
+const MOST_LETTERS = 13;
 const GAP = 16;
 const TITLE = 28;
 const ACROSS = 4;

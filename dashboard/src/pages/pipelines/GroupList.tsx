@@ -16,14 +16,13 @@ export function GroupList() {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(groupsQuery);
   const jobs = data?.pages.flatMap((page) => page.items) ?? [];
-  if (error) {
-    return (
-      <ErrorAlert error={error} title="The job groups could not be read" onRetry={() => void refetch()} />
-    );
-  }
-  if (jobs.length === 0) return null;
+  const problem = error && (
+    <ErrorAlert error={error} title="The job groups could not be read" onRetry={() => void refetch()} />
+  );
+  if (jobs.length === 0) return problem;
   return (
     <>
+      {problem}
       <Title headingLevel="h2" size="md" className="tw-section">
         Job groups
       </Title>

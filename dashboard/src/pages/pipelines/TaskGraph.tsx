@@ -6,7 +6,7 @@ import { useNow } from "../../components/useNow";
 import { BOX, drawingOf, type Box } from "./drawing";
 import { durationOf, phaseOf, shortened, type Task } from "./pipeline";
 
-const MOST_LETTERS = 15;
+const MOST_LETTERS = 13;
 
 /** The tasks as a picture; the table below it says the same in words. */
 export function TaskGraph({ tasks }: { tasks: readonly Task[] }) {

@@ -13,20 +13,18 @@ const COLUMNS = ["Queue", "State", "Running", "Waiting", "Quota"];
 /** The queues of this server, with how much of their quotas is used. */
 export function ManagedQueues() {
   const { data, error, refetch } = useQuery(managedQueuesQuery);
-  if (error) {
-    return (
-      <ErrorAlert
-        error={error}
-        title="The queues of this server could not be read"
-        onRetry={() => void refetch()}
-      />
-    );
-  }
   return (
     <section>
       <Title headingLevel="h2" size="md" className="tw-section">
         Queues of this server
       </Title>
+      {error && (
+        <ErrorAlert
+          error={error}
+          title="The queues of this server could not be read"
+          onRetry={() => void refetch()}
+        />
+      )}
       {data && (
         <DataTable label="Queues of this server" columns={COLUMNS} numbers={[2, 3]} rows={data.map(row)} />
       )}

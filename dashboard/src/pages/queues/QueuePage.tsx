@@ -40,7 +40,13 @@ export default function QueuePage() {
       actions={<QueueActions name={name} state={state} isMade={queue.metadata.creationTimestamp !== null} />}
     >
       {error && <ErrorAlert error={error} title="What is shown may be old" />}
-      <FactList facts={[["Running", running], ["Waiting", waiting], ...rulesOf(queue)]} />
+      <FactList
+        facts={[
+          ["Running", running.toLocaleString("en")],
+          ["Waiting", waiting.toLocaleString("en")],
+          ...rulesOf(queue),
+        ]}
+      />
       {barsOf(queue).map((bar) => (
         <Bar key={bar.name} part={bar.used} whole={bar.quota} label={bar.label} />
       ))}
@@ -57,6 +63,11 @@ export default function QueuePage() {
         />
       ) : (
         <p>No job waits here.</p>
+      )}
+      {jobs.length > 0 && jobs.length < waiting && (
+        <p className="tw-subtle">
+          The first {jobs.length.toLocaleString("en")} of {waiting.toLocaleString("en")} are shown.
+        </p>
       )}
     </PageFrame>
   );

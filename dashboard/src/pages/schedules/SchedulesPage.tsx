@@ -11,7 +11,6 @@ import { schedulesQuery, type Schedule } from "../../data/schedules";
 import { LastTime } from "./LastTime";
 import { jobsOf, remark, wallTime } from "./schedule";
 import { ScheduleActions } from "./ScheduleActions";
-import "./schedules.css";
 
 const COLUMNS = ["Name", "Times", "Next", "Last time", "Jobs", "Actions"];
 
@@ -68,15 +67,16 @@ function row(schedule: Schedule): readonly [string, ...React.ReactNode[]] {
       </div>
     </>,
     <>
-      <code className="tw-times">{spec.cron}</code>
+      <code>{spec.cron}</code>
       <div className="tw-subtle">{spec.timezone}</div>
     </>,
     spec.paused ? (
       "paused"
     ) : (
-      <span key="next" title={status.next ? wallTime(status.next, spec.timezone) : ""}>
+      <>
         <Moment time={status.next} />
-      </span>
+        {status.next && <div className="tw-subtle">{wallTime(status.next, spec.timezone)}</div>}
+      </>
     ),
     <>
       <LastTime last={status.last ?? null} />

@@ -1,9 +1,10 @@
 import { Title } from "@patternfly/react-core/dist/dynamic/components/Title";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { DataTable } from "../../components/DataTable";
 import { EmptyPage } from "../../components/EmptyPage";
 import { ErrorAlert } from "../../components/ErrorAlert";
+import { namesText } from "../../components/format";
+import { JobLink } from "../../components/JobLink";
 import { Loading } from "../../components/Loading";
 import { Moment } from "../../components/Moment";
 import { PageFrame } from "../../components/PageFrame";
@@ -78,7 +79,7 @@ function volumeRow(volume: Volume): readonly [string, ...React.ReactNode[]] {
       <div className="tw-subtle">{volume.accessMode}</div>
     </>,
     volume.usedBy.length > 0 ? (
-      <span className="tw-break">{volume.usedBy.join(", ")}</span>
+      <span className="tw-break">{namesText(volume.usedBy)}</span>
     ) : (
       <span className="tw-subtle">no job</span>
     ),
@@ -93,9 +94,15 @@ function bucketRow(bucket: Bucket): readonly [string, ...React.ReactNode[]] {
       {bucket.name}
     </span>,
     bucket.store,
-    <Link key="job" to="/jobs/$job" params={{ job: bucket.job }} className="tw-link">
-      {bucket.job}
-    </Link>,
+    bucket.job ? (
+      <JobLink key="job" id={bucket.job}>
+        {bucket.job}
+      </JobLink>
+    ) : (
+      <span key="job" className="tw-subtle">
+        no job
+      </span>
+    ),
     bucket.made && !bucket.persistent ? "it is removed" : "it stays",
     <span key="state" className="tw-break">
       {bucket.state}

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { EmptyPage } from "../../../components/EmptyPage";
 import { bytes, figure } from "../../../components/format";
-import { isOver } from "../../../components/phases";
+import { isOver, nodeMeaning } from "../../../components/phases";
 import { PhaseLabel } from "../../../components/PhaseLabel";
 import type { Schemas } from "../../../data/client";
 import { usageQuery } from "../../../data/jobQueries";
@@ -30,7 +30,7 @@ const AT_ONCE = 100;
 type Series = Schemas["MetricHistory"]["series"];
 
 export default function NodesTab({ job }: JobProps) {
-  const { id, name } = job.metadata;
+  const { id } = job.metadata;
   const isLive = !isOver(job.status.phase);
   const [shown, setShown] = useState(AT_ONCE);
   const { data } = useQuery(usageQuery(id, isLive));
@@ -67,7 +67,8 @@ export default function NodesTab({ job }: JobProps) {
               )}
             </Cell>
             <Cell label="Phase">
-              <PhaseLabel phase={node.phase} /> {node.message ?? node.reason ?? node.lastReason ?? ""}
+              <PhaseLabel phase={node.phase} meaning={nodeMeaning(node.phase)} />{" "}
+              {node.message ?? node.reason ?? node.lastReason ?? ""}
             </Cell>
             {hasHosts && <Cell label="Host">{node.host ?? "–"}</Cell>}
             <Cell label="Restarts">{node.restarts}</Cell>
@@ -92,7 +93,11 @@ export default function NodesTab({ job }: JobProps) {
             </Cell>
             {isLive && (
               <Cell label="Shell">
-                <CopyCommand command={shellCommand(name, node)} isDisabled={node.phase !== "Running"} />
+                {shellCommand(id, node) ? (
+                  <CopyCommand command={shellCommand(id, node)} isDisabled={node.phase !== "Running"} />
+                ) : (
+                  "–"
+                )}
               </Cell>
             )}
           </Row>

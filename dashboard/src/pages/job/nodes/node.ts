@@ -36,8 +36,14 @@ export function exitText(node: JobNode): string {
   return node.lastExitCode ? `last ${node.lastExitCode}` : "";
 }
 
-/** What opens a shell in a node, to be copied into a terminal. */
+/**
+ * What opens a shell in a node, to be copied into a terminal; empty: no command can name the node.
+ *
+ * The job is named by its id, since its name may belong to a newer job by then. A role may have several Jobs, and
+ * `--rank` means those of the first one.
+ */
 export function shellCommand(job: string, node: JobNode): string {
+  if (node.job > 0) return "";
   return `trainway jobs shell ${job} --role ${node.role} --rank ${node.rank}`;
 }
 

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { DataTable } from "../../../components/DataTable";
 import { ErrorAlert } from "../../../components/ErrorAlert";
+import { money } from "../../../components/format";
 import { Loading } from "../../../components/Loading";
 import type { Schemas } from "../../../data/client";
 import { jobPlacementQuery } from "../../../data/jobQueries";
@@ -12,11 +13,11 @@ import { moveCommand } from "./placement";
 
 type JobOffer = Schemas["JobOffer"];
 
-const COLUMNS = ["Place", "Fits", "Price", "Ahead", "Why", "Move"];
+const COLUMNS = ["Place", "Fits", "Price an hour", "Ahead", "Why", "Move"];
 
 /** What every other place offers for the job now, and how it gets there. */
 export function OtherPlaces({ job }: JobProps) {
-  const { id, name } = job.metadata;
+  const { id } = job.metadata;
   const { data, error, refetch, isFetching } = useQuery(jobPlacementQuery(id));
   const [goal, setGoal] = useState("");
   if (error && !data)
@@ -37,7 +38,7 @@ export function OtherPlaces({ job }: JobProps) {
         columns={COLUMNS}
         numbers={[2, 3]}
         sentences={[4, 5]}
-        rows={data.offers.map((offer) => row(offer, name, setGoal))}
+        rows={data.offers.map((offer) => row(offer, id, setGoal))}
       />
       <Button variant="link" isInline isDisabled={isFetching} onClick={() => void refetch()}>
         Ask the places again
@@ -49,14 +50,14 @@ export function OtherPlaces({ job }: JobProps) {
 
 function row(
   { place, fit, price, ahead, reason, obstacle }: JobOffer,
-  name: string,
+  id: string,
   onMove: (place: string) => void,
 ): readonly [string, ...React.ReactNode[]] {
   return [
     place,
     place,
     fit,
-    price ?? "–",
+    money(price),
     ahead,
     reason,
     obstacle === "" ? (
@@ -74,7 +75,7 @@ function row(
     ) : (
       <>
         <div>{obstacle}</div>
-        {obstacle.includes("trainway jobs move") && <code>{moveCommand(name, place)}</code>}
+        {obstacle.includes("trainway jobs move") && <code>{moveCommand(id, place)}</code>}
       </>
     ),
   ];

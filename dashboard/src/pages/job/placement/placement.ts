@@ -54,9 +54,9 @@ export function nextPlaces(status: Status): string {
   return `${places.join(", then ")}, ${when}`;
 }
 
-/** The command that moves a job, its words safe for a shell. */
-export function moveCommand(name: string, place: string): string {
-  return `trainway jobs move ${quoted(name)} --on ${quoted(place)}`;
+/** The command that moves a job, its words safe for a shell. Its id is in it: a newer job may have its name by then. */
+export function moveCommand(id: string, place: string): string {
+  return `trainway jobs move ${quoted(id)} --on ${quoted(place)}`;
 }
 
 function quoted(word: string): string {
