@@ -85,7 +85,9 @@ class ScheduleStatus(Shown):
     next: str | None = Field(description="when it is due next; null while it is paused")
     last: Firing | None
     due: list[str] = Field(description="moments for which something is yet to be submitted")
-    waiting: str | None = Field(description="why that could not be done so far, or why it is never due")
+    waiting: str | None = Field(
+        description="why that could not be done so far, or why it is never due"
+    )
     active_jobs: list[str] = Field(description="the ids of its jobs that have not ended")
 
 
