@@ -52,6 +52,7 @@ class Site:
     prometheus: Prometheus
     job_id: str
     """Of the job that runs."""
+    failed_id: str
 
     def choices(self) -> dict[str, str]:
         return {"source": ".*", "backend": ".*", "name": ".*", "job_id": self.job_id}
@@ -122,21 +123,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         home.run("server", "start", "--listen", address, "--token-file", str(token))
         stack.enter_context(operator_page(operator))
         server = stack.enter_context(prometheus(folder, scrapes))
-        job_id = submitted_jobs(home)
+        job_id, failed_id = submitted_jobs(home)
         report(served, job_id)
         server.wait_for_targets(2)
-        yield Site(home, server, job_id)
+        yield Site(home, server, job_id, failed_id)
 
 
-def submitted_jobs(home: Installation) -> str:
-    """A job that runs on a GPU, one that waits for two, one that failed twice; the first's id."""
+def submitted_jobs(home: Installation) -> tuple[str, str]:
+    """A job that runs on a GPU, one that waits for two, one that failed twice; first and last."""
     sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
     runs = home.submit("--name", "runs", "--gpus", "1", "--", *sleep)
     home.submit("--name", "waits", "--gpus", "2", "--", *sleep)
     failed = home.submit("--name", "fails", "--restarts", "1", "--", "false")
     for job, phase in ((runs, "Running"), (failed, "Failed")):
         wait_until_empty(lambda job=job, phase=phase: not_yet(home, job, phase))
-    return runs
+    return runs, failed
 
 
 def not_yet(home: Installation, job: str, phase: str) -> str:
@@ -152,12 +153,17 @@ def test_every_panel_shows_something(site: Site) -> None:
 
 
 def test_every_choice_of_a_dashboard_offers_something(site: Site) -> None:
-    offered = {}
-    for query, label in variable_queries((*OF_SERVER, *OF_BOTH, *OF_OPERATOR), site.choices()):
-        offered[query, label] = site.prometheus.values(query, label)
-        assert offered[query, label], (query, label)
+    choices = list(variable_queries((*OF_SERVER, *OF_BOTH, *OF_OPERATOR), site.choices()))
+    offered: dict[tuple[str, str], list[str]] = {}
+
+    def without() -> list[tuple[str, str]]:
+        offered.update({choice: site.prometheus.values(*choice) for choice in choices})
+        return [choice for choice in choices if not offered[choice]]
+
+    wait_until_empty(without)
     assert offered["trainway_build_info", "job"] == ["trainway-operator", "trainway-server"]
-    assert offered['trainway_job_info{name=~".*"}', "job_id"] == [site.job_id]
+    seen = set(offered['trainway_job_info{name=~".*"}', "job_id"])
+    assert seen - {site.failed_id} == {site.job_id}  # the one that failed may have been read before
 
 
 def test_the_numbers_are_those_of_the_jobs(site: Site) -> None:

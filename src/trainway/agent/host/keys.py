@@ -26,7 +26,8 @@ PATH_VARIABLE = "TRAINWAY_AUTHORIZED_KEYS"
 """The variable that names the file where the SSH server of a host does not read the usual one."""
 USUAL_PATH = ".ssh/authorized_keys"
 LINK_LIMIT = 16
-SCAN_SECONDS = 2
+SCAN_SECONDS = 10
+"""How long the server of a busy host may take; what its files say may be of another server."""
 HOST_KEYS = "/etc/ssh"
 
 _LINE = re.compile(rb'restrict,command=".*" \S+ \S+ trainway-job-([\w.-]+)@([\w.-]+)')
