@@ -32,6 +32,7 @@ class Phase(StrEnum):
 
 _P = Phase
 TERMINAL: Final = frozenset({_P.SUCCEEDED, _P.FAILED, _P.CANCELLED})
+UNFINISHED: Final = tuple(sorted(set(_P) - TERMINAL))
 WAITING: Final = frozenset({_P.PENDING, _P.QUEUED, _P.INADMISSIBLE})
 """Nothing of it runs, but it wants to."""
 LIVE: Final = frozenset({_P.STARTING, _P.RUNNING, _P.RESTARTING, _P.STOPPING})

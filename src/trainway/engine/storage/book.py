@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from trainway.backends import capabilities
 from trainway.backends.claims import claiming
 from trainway.backends.registry import Registry
+from trainway.engine.job_filter import Filter, LabelTerm
 from trainway.engine.ledger import Ledger
 from trainway.engine.live_jobs import LiveJobs
+from trainway.engine.phases import UNFINISHED
 from trainway.engine.record import JobRecord
 from trainway.engine.storage.claim import claim_of, place_of
 from trainway.engine.storage.folder_check import check_volume
@@ -110,7 +112,7 @@ class StorageBook:
             if before is not None:
                 record = replace(record, created=before.created)
             if before is not None and before.named != record.named:
-                self._refuse_used(record.name, "changed")
+                await self._refuse_used(record.name, "changed")
             await self._put(record)
             await self._claim(record, before)
         return volume_view(record, self._users().get(record.name, []))
@@ -155,7 +157,7 @@ class StorageBook:
             record = self._volumes.get(name)
             if record is None:
                 raise self._missing(name)
-            self._refuse_used(name, "deleted")
+            await self._refuse_used(name, "deleted")
             claim = claim_of(record)
             if claim is not None:
                 await claiming(self._registry.get(place_of(record))).remove_claim(claim)
@@ -282,8 +284,13 @@ class StorageBook:
                     found.setdefault(name, []).append(record.name)
         return found
 
-    def _refuse_used(self, name: str, done: str) -> None:
+    async def _refuse_used(self, name: str, done: str) -> None:
+        """Raise for a volume of jobs that are not over, those too that are only just stored."""
         users = self._users().get(name)
+        if not users:
+            named = Filter(phases=UNFINISHED, labels=[LabelTerm(f"{VOLUME_PREFIX}/{name}")])
+            found = await self._ledger.call(self._ledger.store.page, named, 1, summary=True)
+            users = [record.name for record in found]
         if users:
             raise ConflictError(
                 f"volume {name} cannot be {done}: {', '.join(users[:3])} uses it",

@@ -76,6 +76,22 @@ def test_a_volume_of_a_job_that_could_not_be_taken_up_stays() -> None:
     asyncio.run(act(scene, World()))
 
 
+def test_a_volume_of_a_job_that_is_only_just_stored_stays() -> None:
+    disks = Disks()
+
+    async def scene(world: World) -> None:
+        world.engine.registry.put(cast("Backend", disks))
+        await world.engine.storage.apply(volume())
+        job = await world.submit("reader", labels={f"{VOLUME_PREFIX}/scratch": "used"})
+        await world.begun(job)
+        world.engine._live.remove(job)
+        with pytest.raises(ConflictError, match="volume scratch cannot be deleted: reader uses it"):
+            await world.engine.storage.delete_volume("scratch")
+        assert disks.claims
+
+    asyncio.run(act(scene, World()))
+
+
 def test_a_claim_that_is_there_is_left_alone() -> None:
     disks = Disks()
 
