@@ -22,7 +22,7 @@ def check_name(name: str, kind: str = "cluster", longest: int = LONGEST) -> str:
         f"a {kind} cannot be called {name[:80]!r}",
         field="name",
         hint="letters, digits, '-', '_' and '.', beginning with a letter and ending with a letter "
-        f"or digit; at most {longest}",
+        f"or digit; at most {longest} characters",
     )
 
 

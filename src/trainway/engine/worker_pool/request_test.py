@@ -21,4 +21,4 @@ def test_an_object_without_a_task_is_refused(spec: Any) -> None:
 def test_a_name_that_no_pool_may_have_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="a worker pool cannot be called") as refused:
         checked_name(name)
-    assert str(refused.value.hint).endswith("at most 50")
+    assert str(refused.value.hint).endswith("at most 50 characters")
