@@ -7,8 +7,9 @@ from unittest.mock import patch
 from trainway.backends.base import Update
 from trainway.engine.moving.candidates import candidates_of
 from trainway.engine.moving.failover import failover_of
-from trainway.engine.moving.move import Candidate, Step
+from trainway.engine.moving.move import Candidate, Move, Step
 from trainway.engine.moving.moves import Moves
+from trainway.engine.moving.recovered_job import RecoveredJob
 from trainway.engine.moving.recovered_job_test import FAR, RecoveryWorld, handed_over, play
 from trainway.engine.moving.testing import HERE, THERE
 from trainway.engine.moving.withdrawal import WorkDoneError
@@ -63,10 +64,10 @@ def test_a_job_that_has_done_its_work_on_the_way_back_has_ended() -> None:
     async def scene(world: RecoveryWorld) -> None:
         let_go, end = Moves._let_go, {"type": "end", "succeeded": True, "reason": "Done"}
 
-        async def done(moves: Moves, live: object, move: object) -> None:
-            if move.step is Step.RETURNING:  # type: ignore[attr-defined]
+        async def done(moves: Moves, live: RecoveredJob, move: Move) -> None:
+            if move.step is Step.RETURNING:
                 raise WorkDoneError([Update(({**end, "seq": 9, "time": world.now.isoformat()},))])
-            await let_go(moves, live, move)  # type: ignore[arg-type]
+            await let_go(moves, live, move)
 
         await world.begun(await world.submit("first", requests={"cpu": "4"}))
         await world.submit("demo", requests={"cpu": "4"})
