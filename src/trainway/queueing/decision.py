@@ -7,12 +7,13 @@ past and for the first job of a place.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from math import inf
 from typing import Final
 
 from trainway.agent.controllers import gang_queue
 from trainway.agent.controllers.gang_queue import Decisions, Verdict, refuse, wait
 from trainway.counting import counted
-from trainway.queueing.amounts import JOBS, Amounts
+from trainway.queueing.amounts import JOBS, Amounts, fits
 from trainway.queueing.fair_share import FairShare
 from trainway.queueing.growing import Lack, growths
 from trainway.queueing.preemption import Preemptions, Rescue
@@ -55,7 +56,7 @@ class ManagedPolicy:
 
     def __init__(self, snapshot: Snapshot, places: Free, wording: Wording | None = None) -> None:
         self._queues, self._now = snapshot.queues, snapshot.now
-        self._places = places
+        self._places, self._careless = places, places.careless
         self._wording = wording or Sentences()
         self._shares = FairShare(snapshot)
         self._quotas = Quotas(snapshot.queues, snapshot.tally, snapshot.used.gpu_seconds)
@@ -64,8 +65,8 @@ class ManagedPolicy:
         self._held: dict[str, tuple[frozenset[str], Verdict]] = {}
         """By queue: what its first lacks, and what the others are told who want that too."""
         self._pauses: dict[str, Verdict] = {}
-        self._behind: set[tuple[str, int]] = set()
-        """Queues and requests of those who wait for their turn."""
+        self._alike: defaultdict[int, _Alike] = defaultdict(_Alike)
+        """By request: many jobs ask for the same."""
         self._unmet = _Unmet(snapshot.queues)
         self._snapshot = snapshot
         self._started: list[WaitingGang] = []
@@ -79,13 +80,17 @@ class ManagedPolicy:
         return gang.lane
 
     def again(self, gang: WaitingGang) -> Verdict | None:
-        """One that does not fit now, as one like it, waits too if its queue says nothing else.
+        """One that may not start past the first, as one like it, waits too, whatever its limits.
 
         So it is of most, and they are answered here, before anything about them is looked up.
         """
-        if not self._places.is_short(gang):
+        alike = self._alike.get(id(gang.request))
+        if alike is None or gang.id in self._careless:
             return None
-        if (gang.queue, id(gang.request)) in self._behind:
+        least, limit_s = alike.too_long.get(gang.lane), gang.limit_s
+        if least is None or (limit_s is not None and limit_s < least):
+            return None
+        if gang.queue in alike.queues:
             return self._wording.turn(gang)
         policy = self._queues.get(gang.queue)
         if policy is None or policy.state is QueueState.PAUSED:
@@ -103,9 +108,22 @@ class ManagedPolicy:
             return refuse(never)
         if policy.state is QueueState.PAUSED:
             return self._paused(policy)
-        if is_behind and not self._places.fits_now(gang):
+        if is_behind and not self._may_pass(gang):
             return self._turn(gang, policy)  # whatever else its queue says
         return self._limited(gang, policy, is_behind=is_behind)
+
+    def _may_pass(self, gang: WaitingGang) -> bool:
+        """Whether it may start past the first: only if that starts no later for it."""
+        if self._places.is_exempt(gang):
+            return True
+        least = 0.0
+        if fits(gang.request, self._places.free(gang.lane) or {}):
+            if self._reservations[gang.lane].allows(gang.request, gang.limit_s, self._now):
+                return True
+            least = inf if gang.limit_s is None else gang.limit_s
+        too_long = self._alike[id(gang.request)].too_long
+        too_long[gang.lane] = min(least, too_long.get(gang.lane, inf))
+        return False
 
     def _limited(
         self, gang: WaitingGang, policy: QueuePolicy, *, is_behind: bool
@@ -161,17 +179,12 @@ class ManagedPolicy:
         return verdict
 
     def behind(self, gang: WaitingGang, ahead: str) -> Verdict | None:
-        """Whether it may start past the first: only if that starts no later for it.
-
-        It fits now, or `hold` would have said that it waits.
-        """
-        del ahead
-        if self._reservations[gang.lane].allows(gang.request, gang.limit_s, self._now):
-            return None
-        return self._turn(gang, self._queues[gang.queue])
+        """It may start past the first, or `hold` would have said that it waits."""
+        del gang, ahead
+        return None
 
     def _turn(self, gang: WaitingGang, policy: QueuePolicy) -> Verdict:
-        self._behind.add((gang.queue, id(gang.request)))
+        self._alike[id(gang.request)].queues.add(gang.queue)
         self._unmet.note(gang, policy)
         return self._wording.turn(gang)
 
@@ -235,6 +248,21 @@ class ManagedPolicy:
         reservation = self._reservations.get(gang.lane)
         if reservation is not None:
             reservation.took(gang.request, gang.limit_s, self._now)
+
+
+class _Alike:
+    """What is known of those who ask for the same."""
+
+    __slots__ = ("queues", "too_long")
+
+    def __init__(self) -> None:
+        self.too_long: dict[str, float] = {}
+        """By lane: the least time limit with which one does not start past the first.
+
+        What is free becomes less in a decision, and so does what the first one can spare.
+        """
+        self.queues: set[str] = set()
+        """In which one waits for its turn, so that nothing else of its queue matters."""
 
 
 class _Unmet:

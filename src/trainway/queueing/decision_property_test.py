@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainway.queueing.testing import schedule
+from trainway.agent.controllers import gang_queue
+from trainway.agent.controllers.gang_queue import Verdict
+from trainway.queueing.decision import ManagedPolicy, decide
+from trainway.queueing.room import Places
+from trainway.queueing.snapshot import WaitingGang
+from trainway.queueing.testing import busy, schedule
 
 TOGETHER = 5
 """How many schedules are one example."""
@@ -46,6 +51,49 @@ def test_nobody_takes_the_room_of_one_that_can_start_before_all_have_left(seed: 
 def test_nodes_are_taken_where_they_are_enough_beside_others(seed: int) -> None:
     """They are not when the job is looked at, since another quota is short as well."""
     schedule(seed).play()
+
+
+class Asking(ManagedPolicy):
+    """Asks of each job alone, and remembers nothing of those who ask for the same."""
+
+    def again(self, gang: WaitingGang) -> Verdict | None:
+        del gang
+        return None
+
+
+class Counting(ManagedPolicy):
+    """Counts whom it did not have to ask for."""
+
+    answers = 0
+
+    def again(self, gang: WaitingGang) -> Verdict | None:
+        verdict = super().again(gang)
+        self.answers += verdict is not None
+        return verdict
+
+
+@settings(max_examples=EXAMPLES)
+@given(st.integers(0, 1 << 40))
+def test_those_who_ask_for_the_same_are_told_what_each_would_be_told_alone(seed: int) -> None:
+    snapshot = busy(seed)
+    places = Places(snapshot.lanes, snapshot.running)
+    alone = gang_queue.decide(snapshot.waiting, places, Asking(snapshot, places))
+    decisions = decide(snapshot)
+    assert decisions.start == alone.start
+    assert decisions.waiting == alone.waiting
+    assert decisions.refused == alone.refused
+    assert decisions.preempted == alone.preempted
+
+
+def test_many_are_not_asked() -> None:
+    answers = jobs = 0
+    for seed in range(50):
+        snapshot = busy(seed)
+        places = Places(snapshot.lanes, snapshot.running)
+        policy = Counting(snapshot, places)
+        jobs += len(gang_queue.decide(snapshot.waiting, places, policy).waiting)
+        answers += policy.answers
+    assert answers > jobs / 5
 
 
 def test_the_schedules_are_worth_looking_at() -> None:

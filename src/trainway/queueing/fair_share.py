@@ -24,19 +24,13 @@ def decayed(usage: float, age_s: float) -> float:
     return usage * math.exp2(-max(age_s, 0.0) / HALF_LIFE_S)
 
 
-_arrival: Final = attrgetter("order", "id")
-
-_InLine = tuple[float, str, int]
-"""One of a queue: the share of its user when its turn comes, the user, and its number by arrival,
-which no other has."""
-_Turn = tuple[float, str, int]
-"""The share of its queue when its turn comes, the queue, and its number by arrival."""
+_arrival: Final = attrgetter("order")
 
 
 class FairShare:
     """How much each queue and user have had.
 
-    All of it is in floats, which sort twice as fast as numbers of this size without a fraction.
+    All of it is in floats, which sort fastest, and jobs are sorted as their numbers by arrival.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -60,57 +54,57 @@ class FairShare:
         """
         levels: defaultdict[int, list[WaitingGang]] = defaultdict(list)
         owed: defaultdict[int, list[WaitingGang]] = defaultdict(list)
-        for gang in gangs:
+        for gang in sorted(gangs, key=_arrival):
             (owed if gang.is_owed else levels)[gang.priority].append(gang)
         awaited = {gang.leaves_for for gang in self._running} if owed else set()
         ordered: list[WaitingGang] = []
         for priority in sorted(levels.keys() | owed.keys(), reverse=True):
             known = owed.get(priority, ())
-            ordered += sorted(known, key=lambda gang: (gang.id in awaited, *_arrival(gang)))
+            ordered += sorted(known, key=lambda gang: gang.id in awaited)
             ordered += self._level(levels.get(priority, []))
         return ordered
 
     def _level(self, gangs: list[WaitingGang]) -> list[WaitingGang]:
-        """Those of one priority.
+        """Those of one priority, who are given by arrival.
 
         Who comes next is always of the queue with the smallest share, and in it of the user with
         the smallest. A share only grows, so that is the order of the shares at which each one's
-        turn comes, and sorting finds it.
+        turn comes, and sorting finds it. Of equal shares the first to arrive comes first.
         """
-        gangs.sort(key=_arrival)
-        lines: dict[str, list[_InLine]] = {}
+        lines: dict[str, tuple[list[int], dict[str, float]]] = {}
+        """By queue: the numbers of those who are in it, and the shares of its users."""
+        shares: list[float] = []
         costs: list[float] = []
         known = self._costs
         for number, gang in enumerate(gangs):
             queue, user = gang.queue, gang.user
             cost = known.get(id(gang.request)) or self._cost(gang.request)
-            line = lines.get(queue)
-            if line is None:
-                line = lines[queue] = []
-            users = self._by_user[queue]
+            found = lines.get(queue)
+            if found is None:
+                found = lines[queue] = [], self._by_user[queue]
+            line, users = found
+            line.append(number)
             share = users.get(user, 0.0)
             users[user] = share + cost
+            shares.append(share)
             costs.append(cost)
-            line.append((share, user, number))
-        turns: list[_Turn] = []
-        for queue, line in lines.items():
-            line.sort()
-            self._take_turns(queue, line, costs, turns)
-        turns.sort()
-        return [gangs[number] for _, _, number in turns]
+        for queue, (line, _) in lines.items():
+            line.sort(key=shares.__getitem__)
+            self._take_turns(queue, line, costs, shares)
+        return [gangs[number] for number in sorted(range(len(gangs)), key=shares.__getitem__)]
 
     def _cost(self, request: Amounts) -> float:
         cost = self._costs[id(request)] = cost_of(request) * _AHEAD_S
         return cost
 
     def _take_turns(
-        self, queue: str, line: list[_InLine], costs: list[float], turns: list[_Turn]
+        self, queue: str, line: list[int], costs: list[float], shares: list[float]
     ) -> None:
-        """Those of a queue, with its share when the turn of each comes."""
+        """Put in place of the share of each one's user that of its queue when its turn comes."""
         policy = self._queues.get(queue)
         weight = policy.weight if policy else 1
         used = self._by_queue.get(queue, 0.0)
-        for _, _, number in line:
-            turns.append((used / weight, queue, number))
+        for number in line:
+            shares[number] = used / weight
             used += costs[number]
         self._by_queue[queue] = used

@@ -1,6 +1,6 @@
 """What is free in each place, in whole numbers: the room of the managed queue."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from trainway.agent.controllers import gang_queue
@@ -12,16 +12,15 @@ from trainway.queueing.snapshot import RunningGang, WaitingGang
 class Free(Protocol):
     """What a policy asks of the room that it decides about."""
 
+    careless: Collection[str]
+    """The ids of those who start even if they do not fit."""
+
     def free(self, lane: str) -> Amounts | None:
         """What nobody holds there; None: somebody else decides there."""
         ...
 
-    def fits_now(self, gang: WaitingGang) -> bool:
-        """Whether so much is free, or the job starts anyway."""
-        ...
-
-    def is_short(self, gang: WaitingGang) -> bool:
-        """Whether it was seen before that one like it does not fit now, but may another time."""
+    def is_exempt(self, gang: WaitingGang) -> bool:
+        """Whether it takes nothing from anybody, or does not care."""
         ...
 
 
@@ -29,13 +28,13 @@ class Places:
     """The room of all lanes; one without amounts belongs to a scheduler of its own."""
 
     def __init__(self, lanes: Mapping[str, Amounts | None], running: Iterable[RunningGang]) -> None:
+        self.careless: Collection[str] = ()
         self._lanes = lanes
         self._free: dict[str, dict[str, int]] = {
             lane: dict(amounts) for lane, amounts in lanes.items() if amounts is not None
         }
         self._possible: set[tuple[str, int]] = set()
-        self._short: set[tuple[str, int]] = set()
-        """By lane and request: many jobs ask for the same, and what is free only becomes less."""
+        """By lane and request: many jobs ask for the same."""
         for gang in running:
             if gang.lane in self._free:
                 subtract(self._free[gang.lane], gang.request)
@@ -43,21 +42,6 @@ class Places:
     def free(self, lane: str) -> Amounts | None:
         """What nobody holds; None: somebody else decides there."""
         return self._free.get(lane)
-
-    def fits_now(self, gang: WaitingGang) -> bool:
-        """Whether so much is free."""
-        shape = gang.lane, id(gang.request)
-        if shape in self._short:
-            return False
-        free = self._free.get(gang.lane)
-        if free is None or fits(gang.request, free):
-            return True
-        self._short.add(shape)
-        return False
-
-    def is_short(self, gang: WaitingGang) -> bool:
-        """Whether `fits_now` has said no of one like it."""
-        return (gang.lane, id(gang.request)) in self._short
 
     def hopeless(self, gang: WaitingGang) -> Verdict | None:
         """Whether it asks for more than the place has."""
@@ -77,8 +61,8 @@ class Places:
         return gang_queue.refuse(wants)
 
     def is_exempt(self, gang: WaitingGang) -> bool:
-        """Whether it takes nothing from anybody."""
-        return not any(gang.request.values())
+        """Whether it takes nothing from anybody here."""
+        return gang.lane not in self._free or not any(gang.request.values())
 
     def judge(self, gang: WaitingGang) -> Verdict:
         """Whether all of it fits."""

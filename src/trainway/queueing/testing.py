@@ -10,7 +10,7 @@ from trainway.agent.controllers.gang_queue import Decisions
 from trainway.queueing.amounts import CPU, GPU, JOBS, MEMORY, Amounts, gpu_of
 from trainway.queueing.decision import PREEMPTING, decide
 from trainway.queueing.elastic_nodes import without
-from trainway.queueing.queue_policy import Preemption, QueuePolicy
+from trainway.queueing.queue_policy import Preemption, QueuePolicy, QueueState
 from trainway.queueing.snapshot import RunningGang, Snapshot, WaitingGang
 
 H100 = gpu_of("H100")
@@ -111,11 +111,7 @@ class Simulation:
         del self.waiting[gang.id]
         self.started.setdefault(gang.id, self.now)
         self.ends[gang.id] = self.now + self.jobs[gang.id].duration
-        self.running[gang.id] = RunningGang(
-            *(gang.id, gang.request, gang.lane, gang.queue, gang.user, gang.priority, self.now),
-            None if gang.limit_s is None else self.now + gang.limit_s,
-            spare=self.jobs[gang.id].spare,
-        )
+        self.running[gang.id] = _running(gang, self.now, self.jobs[gang.id].spare)
 
     def _preempt(self, victim: RunningGang, gang: WaitingGang) -> None:
         self.waiting[gang.id] = replace(gang, is_owed=True)
@@ -300,6 +296,34 @@ def schedule(seed: int) -> Simulation:
     jobs = [_job(number, chance, list(queues)) for number in range(chance.randint(1, 30))]
     lanes: dict[str, Amounts | None] = {**LANES, "slurm/hpc": None}
     return Simulation(queues, lanes, {job.gang.id: job for job in jobs})
+
+
+def busy(seed: int) -> Snapshot:
+    """The jobs of many schedules at once, of which many ask for the same; some of them run."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    simulation = schedule(seed)
+    queues = {
+        name: replace(policy, state=chance.choice((*QueueState, QueueState.OPEN)))
+        for name, policy in simulation.queues.items()
+    }
+    shapes = [_job(number, chance, list(queues)).gang.request for number in range(6)]
+    gangs = [
+        replace(_job(number, chance, list(queues)).gang, request=chance.choice(shapes))
+        for number in range(chance.randint(1, 120))
+    ]
+    first = Snapshot(gangs[: len(gangs) // 4], [], simulation.queues, simulation.lanes, 0)
+    running = [_running(gang, 0) for gang, _ in decide(first).start]
+    waiting = gangs[len(gangs) // 4 :]
+    return Snapshot(waiting, running, queues, simulation.lanes, chance.randint(0, 30))
+
+
+def _running(gang: WaitingGang, now: int, spare: tuple[Amounts, ...] = ()) -> RunningGang:
+    """The same one, once it has started."""
+    return RunningGang(
+        *(gang.id, gang.request, gang.lane, gang.queue, gang.user, gang.priority, now),
+        None if gang.limit_s is None else now + gang.limit_s,
+        spare=spare,
+    )
 
 
 def _queue(name: str, chance: random.Random) -> QueuePolicy:

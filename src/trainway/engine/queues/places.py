@@ -14,7 +14,7 @@ from trainway.agent.controllers.gang_queue import Verdict
 from trainway.backends.base import Capacity, Devices
 from trainway.engine.queue import Holding, MachineRoom, QueuedGang
 from trainway.engine.queues.gangs import amounts_in, amounts_of
-from trainway.queueing.amounts import Amounts, fits, subtract
+from trainway.queueing.amounts import Amounts, subtract
 from trainway.queueing.snapshot import WaitingGang
 
 
@@ -81,33 +81,15 @@ class EnginePlaces:
         """By lane; whoever has another one goes where somebody else decides."""
         self._gang = cache(gang)
         """Gives one who waits for a machine by its id; of most nobody asks."""
-        self._careless = careless
+        self.careless = careless
         """The ids of those who start even if they do not fit."""
-        self._short: set[tuple[str, int]] = set()
         self._possible: set[tuple[str, int]] = set()
-        """By lane and request: many jobs ask for the same, and what is free only becomes less."""
+        """By lane and request: many jobs ask for the same."""
 
     def free(self, lane: str) -> Amounts | None:
         """What nobody holds; None: somebody else decides there."""
         machine = self._machines.get(lane)
         return None if machine is None else machine.free
-
-    def fits_now(self, gang: WaitingGang) -> bool:
-        """Whether so much is free, or it starts anyway."""
-        machine = self._machines.get(gang.lane)
-        if machine is None or self.is_exempt(gang):
-            return True
-        shape = gang.lane, id(gang.request)
-        if shape in self._short:
-            return False
-        if fits(gang.request, machine.free):
-            return True
-        self._short.add(shape)
-        return False
-
-    def is_short(self, gang: WaitingGang) -> bool:
-        """Whether `fits_now` has said no of one like it, that cares."""
-        return (gang.lane, id(gang.request)) in self._short and gang.id not in self._careless
 
     def hopeless(self, gang: WaitingGang) -> Verdict | None:
         """Whether it asks for more than the machine has, and means it."""
@@ -116,13 +98,13 @@ class EnginePlaces:
         if machine is None or shape in self._possible:
             return None
         verdict = machine.hopeless(self._gang(gang.id))
-        if verdict is None and gang.id not in self._careless:
+        if verdict is None and gang.id not in self.careless:
             self._possible.add(shape)
         return verdict
 
     def is_exempt(self, gang: WaitingGang) -> bool:
         """Whether it takes nothing from anybody, or does not care."""
-        return not gang.request or gang.id in self._careless or gang.lane not in self._machines
+        return not gang.request or gang.id in self.careless or gang.lane not in self._machines
 
     def judge(self, gang: WaitingGang) -> Verdict:
         """Which devices it gets, or what is short."""
