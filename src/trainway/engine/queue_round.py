@@ -270,7 +270,7 @@ class QueueRound:
             if not live.backend.schedules:
                 draft.machines[live.backend.name] = live.backend
 
-    def _gang(self, live: LiveJob, owed: frozenset[str]) -> WaitingGang:
+    def _gang(self, live: LiveJob, owed: Mapping[str, str]) -> WaitingGang:
         """The job as one that waits; made anew only where something about it has changed."""
         record, grace = live.record, self._grace(live.record.queue)
         known = self._gangs.get(record.id)
@@ -278,7 +278,8 @@ class QueueRound:
             lane = live.backend.name
             gang = waiting_gang(record, lane, grace, is_setup=self._is_setup(lane))
             self._gangs[record.id] = known = (record, grace, gang)
-        return replace(known[2], is_owed=True) if record.id in owed else known[2]
+        time = owed.get(record.id)
+        return known[2] if time is None else replace(known[2], owed=time)
 
     def _is_setup(self, backend: str) -> bool:
         return self._around.clusters.shares.is_setup(backend)

@@ -155,6 +155,7 @@ class ManagedPolicy:
         turn = wait(QUEUED, told + of_another(gang.name or gang.id, message), holds_back=False)
         resources, turn = self._held.get(gang.queue, (frozenset[str](), turn))
         self._held[gang.queue] = resources | {item.resource for item in lacks}, turn
+        self._unmet.note(gang, policy, is_held=True)
         free = self._places.free(gang.lane)
         if is_behind or any(item.claim for item in lacks):
             return wait(QUOTA, message, holds_back=False)
@@ -266,9 +267,10 @@ class _Alike:
 
 
 class _Unmet:
-    """Who waits for a place, so that its quota was not looked at yet, but will be.
+    """Who comes before those of lower priority some day, whatever room was made for them.
 
-    It comes before those of lower priority then, whatever room was made for them.
+    One waits for a place, so that its quota was not looked at yet, but will be. Another waits for
+    its quota, and may want more of that than it lacks now.
     """
 
     def __init__(self, queues: Mapping[str, QueuePolicy]) -> None:
@@ -276,19 +278,24 @@ class _Unmet:
         self._highest = {policy.name: highest[_whose(policy)] for policy in queues.values()}
         """The highest priority by queue, the same for all of a cohort, and in it by resource: that
         of the first, since whoever comes later has no higher one."""
+        self._held: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        """The same of those who wait for a quota, which are before others of their queue alone."""
 
-    def note(self, gang: WaitingGang, policy: QueuePolicy) -> None:
+    def note(self, gang: WaitingGang, policy: QueuePolicy, *, is_held: bool = False) -> None:
         """One more, in the order of the queue."""
-        known = self._highest[policy.name]
+        known = (self._held if is_held else self._highest)[policy.name]
         for resource in policy.quota:
             if resource not in known and _counts(gang, resource):
                 known[resource] = gang.priority
 
     def comes_before(self, gang: WaitingGang, policy: QueuePolicy) -> bool:
         """Whether there is one of higher priority that wants what this one wants."""
-        known = self._highest[policy.name]
-        wanted = (resource for resource in policy.quota if _counts(gang, resource))
-        return any(known.get(resource, gang.priority) > gang.priority for resource in wanted)
+        wanted = [resource for resource in policy.quota if _counts(gang, resource)]
+        return any(
+            known.get(resource, gang.priority) > gang.priority
+            for known in (self._highest[policy.name], self._held[policy.name])
+            for resource in wanted
+        )
 
 
 def _whose(policy: QueuePolicy) -> tuple[str, str]:

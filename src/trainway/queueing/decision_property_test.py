@@ -47,6 +47,12 @@ def test_nobody_takes_the_room_of_one_that_can_start_before_all_have_left(seed: 
     schedule(seed).play()
 
 
+@pytest.mark.parametrize("seed", [7_004_895, 7_026_326, 7_007_622])
+def test_one_that_lost_its_room_does_not_take_what_was_made_for_the_next(seed: int) -> None:
+    """In the third a job of higher priority waits for its quota, and lacks more of it later."""
+    schedule(seed).play()
+
+
 @pytest.mark.parametrize("seed", [101_491, 107_852, 9_006_172, 9_020_600, 20_021_392])
 def test_nodes_are_taken_where_they_are_enough_beside_others(seed: int) -> None:
     """They are not when the job is looked at, since another quota is short as well."""

@@ -303,7 +303,7 @@ PREEMPTION_CASES = [
     ),
     Case(
         "nobody more while room is being made",
-        [waits("a", 2, priority=5, is_owed=True), waits("b", 1, limit_s=1)],
+        [waits("a", 2, priority=5, owed=1), waits("b", 1, limit_s=1)],
         [],
         {"a": PREEMPTING, "b": QUEUED},
         running=[FULL[0], replace(FULL[1], leaves_for="a", ends=NOON + 30), FULL[2]],

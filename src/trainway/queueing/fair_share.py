@@ -25,6 +25,7 @@ def decayed(usage: float, age_s: float) -> float:
 
 
 _arrival: Final = attrgetter("order")
+_owed: Final = attrgetter("owed")
 
 
 class FairShare:
@@ -50,16 +51,17 @@ class FairShare:
     def in_order(self, gangs: Iterable[WaitingGang]) -> list[WaitingGang]:
         """Whose turn comes first; those come before their equals for whom room is being made.
 
-        Of these the first are those whose room is there, so that nobody else gets it.
+        Of these the first are those whose room is there, so that nobody else gets it, and the last
+        whom it was made for: one before may have lost its own to a job of higher priority.
         """
         levels: defaultdict[int, list[WaitingGang]] = defaultdict(list)
         owed: defaultdict[int, list[WaitingGang]] = defaultdict(list)
         for gang in sorted(gangs, key=_arrival):
-            (owed if gang.is_owed else levels)[gang.priority].append(gang)
+            (levels if gang.owed is None else owed)[gang.priority].append(gang)
         awaited = {gang.leaves_for for gang in self._running} if owed else set()
         ordered: list[WaitingGang] = []
         for priority in sorted(levels.keys() | owed.keys(), reverse=True):
-            known = owed.get(priority, ())
+            known = sorted(owed.get(priority, ()), key=_owed, reverse=True)
             ordered += sorted(known, key=lambda gang: gang.id in awaited)
             ordered += self._level(levels.get(priority, []))
         return ordered

@@ -12,10 +12,10 @@ ONE_GPU = {GPU: 1, CPU: 1000}
 
 
 def gang(
-    name: str, queue: str = "a", user: str = "", priority: int = 0, *, is_owed: bool = False
+    name: str, queue: str = "a", user: str = "", priority: int = 0, *, owed: int | None = None
 ) -> WaitingGang:
     gang = WaitingGang(name, ONE_GPU, "local", queue, user, priority, int(name))
-    return replace(gang, is_owed=is_owed)
+    return replace(gang, owed=owed)
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,17 @@ CASES = [
     ),
     Case(
         "those for whom room is made come before their equals, not before others",
-        [gang("1"), gang("2", "b", is_owed=True), gang("3", priority=1)], "321",
+        [gang("1"), gang("2", "b", owed=1), gang("3", priority=1)], "321",
         Used({"b": 99}),
+    ),
+    Case(
+        "of those the last whom room was made for comes first",
+        [gang("1", owed=1), gang("2", owed=2), gang("3", owed=2)], "231",
+    ),
+    Case(
+        "those whose room is there come before those whose is not yet",
+        [gang("1", owed=1), gang("2", owed=2)], "12",
+        running=[RunningGang("r", ONE_GPU, "local", "a", leaves_for="2")],
     ),
 ]  # fmt: skip
 

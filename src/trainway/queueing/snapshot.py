@@ -36,8 +36,8 @@ class WaitingGang:
     """The longest it holds what it has once it started, its grace period included; None: nobody
     knows."""
     name: str = ""
-    is_owed: bool = False
-    """Whether others were told to make room for it: then it comes before its equals."""
+    owed: Any = None
+    """When others were told last to make room for it, after which it comes before its equals."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ class Simulation:
         self.running[gang.id] = _running(gang, self.now, self.jobs[gang.id].spare)
 
     def _preempt(self, victim: RunningGang, gang: WaitingGang) -> None:
-        self.waiting[gang.id] = replace(gang, is_owed=True)
+        self.waiting[gang.id] = replace(gang, owed=self.now)
         if victim.gives:
             self._shrink(victim, gang)
             return

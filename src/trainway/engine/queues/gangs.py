@@ -86,11 +86,10 @@ def waiting_gang(
     record: JobRecord,
     lane: str,
     grace_s: int,
-    owed: frozenset[str] = frozenset(),
     *,
     is_setup: bool = False,
 ) -> WaitingGang:
-    """The job as one that waits for a place; `owed` are those for whom others make room.
+    """The job as one that waits for a place.
 
     One that sets up a worker is in no queue: jobs of one may wait for it.
     """
@@ -105,7 +104,6 @@ def waiting_gang(
         made.order if made and made.order else record.id,
         limit_of(record, grace_s),
         record.name,
-        record.id in owed,
     )
 
 
@@ -166,12 +164,15 @@ def lacking_nodes(record: JobRecord) -> tuple[Amounts, ...]:
     return _nodes_of(record.demand, record.devices, elastic.most, elastic.nodes)[::-1]
 
 
-def owed_to(records: Iterable[JobRecord]) -> frozenset[str]:
-    """The jobs for which others make room, or have made it and wait now or do with fewer nodes."""
-    owed = set()
+def owed_to(records: Iterable[JobRecord]) -> dict[str, str]:
+    """The jobs for which others make room, or have made it and wait now or do with fewer nodes.
+
+    With each is the time at which the last of these was told to.
+    """
+    owed: dict[str, str] = {}
     for record in records:
         if record.making_room and (made := read_making_room(record.making_room)):
-            owed.add(made.job)
+            owed[made.job] = max(made.time, owed.get(made.job, ""))
         if record.node_limit and (limit := node_limit(record)) and limit.job:
-            owed.add(limit.job)
-    return frozenset(owed)
+            owed[limit.job] = max(limit.time, owed.get(limit.job, ""))
+    return owed

@@ -1,4 +1,5 @@
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from trainway.engine.queues.making_room import leaving, left, told
 from trainway.engine.queues.node_limit import given_up, limited
 from trainway.engine.record import JobRecord
 from trainway.engine.testing import NOW
+from trainway.engine.times import time_text
 from trainway.engine.wishes import RESUME, SUSPEND
 from trainway.jobset.quantity import Quantity
 from trainway.queueing.queue_policy import Eviction
@@ -28,6 +30,7 @@ from trainway.queueing.queue_policy import Eviction
 DEMAND = json.dumps({"cpus": "1500m", "memory": "1Gi", "gpus": 2})
 DEVICES = json.dumps({"node-0-0": {"gpus": ["0"]}, "node-0-1": {"gpus": ["3"]}})
 NOON = "2026-11-15T12:00:00Z"
+LATER = time_text(NOW + timedelta(hours=1))
 
 
 def record(**more: Any) -> JobRecord:
@@ -51,8 +54,8 @@ def test_amounts_are_whole_numbers_and_devices_count_one_by_one() -> None:
 def test_a_job_that_waits() -> None:
     gang = waiting_gang(record(queue="team", priority=3), "local", 45)
     assert (gang.queue, gang.user, gang.priority, gang.limit_s) == ("team", "ada", 3, None)
-    gang = waiting_gang(record(deadline_seconds=600), "local", 45, frozenset({"i1"}))
-    assert (gang.limit_s, gang.is_owed, gang.order) == (645, True, "i1")
+    gang = waiting_gang(record(deadline_seconds=600), "local", 45)
+    assert (gang.limit_s, gang.owed, gang.order) == (645, None, "i1")
 
 
 def test_a_job_that_runs() -> None:
@@ -74,7 +77,7 @@ def test_a_job_that_makes_room(eviction: Eviction) -> None:
     assert (gang.leaves_for, gang.is_preemptible) == ("i9", False)
     waits = leaves.with_columns(left(leaves))
     assert (waits.phase, waits.wanted, waits.reason) == (Phase.QUEUED, RESUME, "Preempted")
-    assert owed_to([waits, record()]) == {"i9"}
+    assert owed_to([waits, record()]) == {"i9": time_text(NOW)}
     assert told(waits, "", "needs 1 CPU") == ("Preempted", "it made room for big (i9); needs 1 CPU")
     assert told(record(), "Why", "needs 1 CPU") == ("Why", "needs 1 CPU")
     order = waiting_gang(waits, "local", 0).order
@@ -96,11 +99,13 @@ def test_an_elastic_job_gives_up_its_last_nodes_with_their_devices() -> None:
     (whole,) = with_spare(gang, runs, may_give=True)
     node = {"cpu": 1000, "gpu": 1}
     assert whole.spare == ({**node, "device:3": 1}, {**node, "device:2": 1})
-    gives = runs.with_columns(limited(3, "i9", "big"))
+    gives = runs.with_columns(limited(3, "i9", "big", LATER))
     rest, leaves = with_spare(gang, gives, may_give=True)
     assert (rest.spare, leaves.request, leaves.gives) == ((), {**node, "device:3": 1}, 1)
     assert leaves.leaves_for == "i9"
-    assert owed_to([gives]) == {"i9"}
+    assert owed_to([gives]) == {"i9": LATER}
+    left_for = record(making_room=leaving("i9", "big", Eviction.SUSPEND, NOW)["making_room"])
+    assert owed_to([left_for, gives]) == owed_to([gives, left_for]) == {"i9": LATER}
     assert lacking_nodes(gives) == ()
     seen = Observation(most_nodes=3)
     gave = gives.with_columns(given_up(gives, demand_of(gives.demand), seen))

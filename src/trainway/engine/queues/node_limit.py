@@ -23,11 +23,12 @@ _OVER: Final = ("Succeeded", "Failed")
 
 @dataclass(frozen=True)
 class NodeLimit:
-    """The most nodes that a job may have, and for whom it does with these."""
+    """The most nodes that a job may have, for whom it does with these, and since when."""
 
     most: int
     job: str = ""
     name: str = ""
+    time: str = ""
 
 
 @lru_cache(10_000)
@@ -40,9 +41,9 @@ def node_limit(record: JobRecord) -> NodeLimit | None:
     return _read(record.node_limit) if record.node_limit else None
 
 
-def limited(nodes: int, job: str = "", name: str = "") -> dict[str, Any]:
-    """The columns of a job that is to have so many nodes, for the job of that id and name."""
-    return {"node_limit": json.dumps(asdict(NodeLimit(nodes, job, name)))}
+def limited(nodes: int, job: str = "", name: str = "", time: str = "") -> dict[str, Any]:
+    """The columns of a job that has so many nodes from a time on, for the job of that name."""
+    return {"node_limit": json.dumps(asdict(NodeLimit(nodes, job, name, time)))}
 
 
 def grown(demand: Demand, nodes: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from trainway.engine.queue_entry import demand_of
 from trainway.engine.queues.making_room import PREEMPTING, leaving
 from trainway.engine.queues.node_limit import GROWING, grown, limited
 from trainway.engine.stored_job import Change
+from trainway.engine.times import time_text
 from trainway.queueing.queue_policy import Eviction
 from trainway.queueing.snapshot import RunningGang, WaitingGang
 
@@ -23,7 +24,7 @@ def told_to_leave(
     elastic = demand_of(live.record.demand).elastic
     if victim.gives and elastic is not None:
         said = f"it gives up {counted(victim.gives, 'node')} for {whom}"
-        columns = limited(elastic.nodes - victim.gives, gang.id, gang.name)
+        columns = limited(elastic.nodes - victim.gives, gang.id, gang.name, time_text(now))
         return Change(columns, [live.event(PREEMPTING, said)])
     columns = leaving(gang.id, gang.name, eviction, now)
     return Change(columns, [live.event(PREEMPTING, f"it makes room for {whom}")])
