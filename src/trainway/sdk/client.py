@@ -13,14 +13,14 @@ from trainway.sdk.address import Address
 from trainway.sdk.cluster_access import ClusterAccess
 from trainway.sdk.cost_access import CostAccess
 from trainway.sdk.job import Job
-from trainway.sdk.pipeline_placement import tasks_placed
+from trainway.sdk.pipeline_placement import at_own_places, tasks_placed
 from trainway.sdk.pipelines import submitted
 from trainway.sdk.placement import placed
 from trainway.sdk.queue_access import QueueAccess
 from trainway.sdk.recovery_strategy import recovery_option
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import Amount, RunOptions
-from trainway.sdk.run_target import Target, objects_of
+from trainway.sdk.run_target import Target, objects_of, places_of_tasks
 from trainway.sdk.since import since_text
 from trainway.sdk.slurm_options import Value, with_options
 from trainway.sdk.submitter import job_options
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from trainway.sdk.run import Run
     from trainway.sdk.run_rest import RunRest
     from trainway.sdk.schedules import Schedule
+    from trainway.sdk.task_places import TaskPlaces
 
 
 class Client(ClusterAccess, CostAccess, QueueAccess):
@@ -137,8 +138,9 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         environment that hosts make before the job starts. With `image` it runs in containers of it;
         with `containers` in its own. `on` names another place, such as `k8s/CONTEXT` or `ssh/POOL`:
         a function or script travels there with the modules beside it, and what a function returns
-        comes back. `any`, or several places with commas, leaves the choice to the server; `prefer`
-        is `"cost"` or `"order"`; a job that has waited there for more than `max_wait` seconds goes
+        comes back. `any`, or several places with commas, leaves the choice to the server.
+        Without `on` a task runs at the places that it names itself, and all else here. `prefer` is
+        `"cost"` or `"order"`; a job that has waited there for more than `max_wait` seconds goes
         to the next place. `recovery_strategy` says what follows when its place is lost:
         `"failover"`, `"eager-next"` or `"none"`. With a `deadline` and `work`, the seconds that it
         computes, it is at the last place when it is behind. Its output is mirrored to the folder
@@ -207,8 +209,8 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
             return self._sweep(target, options, grid or {}, sweep, parallel)
         if parallel is not None:
             raise UsageError("parallel is for several jobs", hint="give a grid or a sweep")
-        options = tasks_placed(self._rest, options, partial(self._submission, target))
-        submission = self._submission(target, options)
+        own, made = self._own_places(target, options), partial(self._submission, target)
+        submission = made(tasks_placed(self._rest, options, made, own))
         return submitted(self._rest, submission, _warn, allow_pickle=allow_pickle)
 
     def run_array(self, target: Target, num_jobs: int, **options: Any) -> list[Job]:
@@ -217,7 +219,7 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         `options` are the arguments of `run`. The jobs are called `<name>-0` and so on, and find
         their rank in TRAINWAY_JOB_RANK. On Slurm they are one array.
         """
-        wanted = placed(self._rest, RunOptions(**options), partial(self._submission, target))
+        wanted = self._placed(target, RunOptions(**options))
         submission = self._submission(target, wanted)
         made, warnings = self._rest.submit_run(submission, {"num_jobs": num_jobs})
         for warning in warnings:
@@ -241,7 +243,7 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         if isinstance(target, str | Path) and Path(target).suffix == SCRIPT:
             given = [str(arg) for arg in options.args]
             options = replace(options, args=words(parameters[0], given))
-        options = placed(self._rest, options, partial(self._submission, target))
+        options = self._placed(target, options)
         wanted: Json = {"parameters": parameters, "placeholders": not callable(target)}
         if parallel is not None:
             wanted["parallel"] = parallel
@@ -250,6 +252,15 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
             _warn(warning)
         rest = self._runs()
         return Run(rest, rest.run(made[0]["spec"]["run"]), allow_pickle=options.allow_pickle)
+
+    def _placed(self, target: Target, options: RunOptions) -> RunOptions:
+        """With the place of several jobs, which is one for all."""
+        options = at_own_places(options, self._own_places(target, options))
+        return placed(self._rest, options, partial(self._submission, target))
+
+    def _own_places(self, target: Target, options: RunOptions) -> "dict[str, TaskPlaces]":
+        """The places that tasks name themselves, where `on` names none."""
+        return {} if options.on is not None else places_of_tasks(target, options.wishes)
 
     def _submission(self, target: Target, options: RunOptions) -> Submission:
         wishes, on = options.wishes, options.on
@@ -322,7 +333,9 @@ class Client(ClusterAccess, CostAccess, QueueAccess):
         from trainway.sdk.schedules import created  # noqa: PLC0415 - only for schedules
 
         given, made = RunOptions(**options), partial(self._submission, target)
-        schedule, warnings = created(self._rest, given, made, {**(wanted or {}), "cron": cron})
+        own = self._own_places(target, given)
+        asked = {**(wanted or {}), "cron": cron}
+        schedule, warnings = created(self._rest, given, made, own, asked)
         for warning in warnings:
             _warn(warning)
         return schedule

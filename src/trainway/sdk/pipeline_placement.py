@@ -93,16 +93,28 @@ def spread(
     }
 
 
+def at_own_places(options: RunOptions, own: "Mapping[str, TaskPlaces]") -> RunOptions:
+    """The options with the places that a task names itself, where `on` names none."""
+    if options.on is not None or len(own) != 1:
+        return options
+    (named,) = own.values()
+    by_itself = ORDER if named.is_ordered else COST
+    return replace(options, on=named.on, prefer=options.prefer or by_itself)
+
+
 def tasks_placed(
     rest: Rest,
     options: RunOptions,
     made: Callable[[RunOptions], Submission],
+    own: "Mapping[str, TaskPlaces]",
     placed: Callable[[Rest, RunOptions, Callable[[RunOptions], Submission]], RunOptions] = placed,
 ) -> RunOptions:
     """The options with the place that is chosen, or with those of each task of a pipeline.
 
-    `placed` chooses the place of something else.
+    Where `on` names no place, those count that the tasks name themselves. `placed` chooses the
+    place of something else.
     """
+    options = at_own_places(options, own)
     on = options.on
 
     def there(place: str) -> Submission:
@@ -111,10 +123,18 @@ def tasks_placed(
             return submission
         return replace(submission, options={**submission.options, **PIPELINE})
 
+    once = _once(there)
+    if on is None and len(own) > 1:
+        wanted = wanted_by(own)
+        if is_spread(wanted):
+            first, others = spread(rest, wanted, ask_tasks(rest, wanted, once), once)
+            return with_others(at(options, first), first, **others)
+        (place,) = {place for each in wanted.values() for place in each.places}
+        return placed(rest, options if place == HERE else replace(options, on=place), made)
     if on is None or not is_choice(on):
         return placed(rest, options, made)
     check_deadline(options)
-    places, once = places_of(rest, on), _once(there)
+    places = places_of(rest, on)
     tasks = _tasks(places, once)
     if not tasks:
         return placed(rest, options, made)

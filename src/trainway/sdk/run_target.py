@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainway.errors import UsageError
 from trainway.json_types import Json
@@ -17,6 +17,9 @@ from trainway.sdk.targets import (
     read_manifest,
     script_objects,
 )
+
+if TYPE_CHECKING:
+    from trainway.sdk.task_places import TaskPlaces
 
 Target = Callable[..., Any] | str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
@@ -37,7 +40,7 @@ def objects_of(target: Target, wishes: Wishes, options: RunOptions) -> list[Json
         if path.suffix in MANIFESTS:
             return manifest_objects(read_manifest(path), str(path), wishes)
         raise UsageError(f"{path} is neither a Python script nor a manifest")
-    items = [dict(item) for item in ([target] if isinstance(target, Mapping) else target)]
+    items = _items(target)
     if not any("kind" in item or "apiVersion" in item for item in items):
         from trainway.api.task.task_file import looks_like_tasks  # noqa: PLC0415 - only for tasks
         from trainway.sdk.tasks import run_documents  # noqa: PLC0415 - as above
@@ -45,3 +48,27 @@ def objects_of(target: Target, wishes: Wishes, options: RunOptions) -> list[Json
         if looks_like_tasks(items):
             return run_documents(items, wishes)
     return checked_objects(items, "the objects", wishes)
+
+
+def places_of_tasks(target: Target, wishes: Wishes) -> "dict[str, TaskPlaces]":
+    """The places that each task names itself, by its title; empty of what is no task."""
+    given: str | list[Json]
+    if callable(target):
+        return {}
+    if isinstance(target, str | Path):
+        path = Path(target)
+        given = read_manifest(path) if path.suffix in MANIFESTS else ""
+        is_task = "resources" in given and "apiVersion" not in given
+    else:
+        given = _items(target)
+        is_task = any("resources" in item for item in given)
+        is_task = is_task and not any("apiVersion" in item for item in given)
+    if not is_task:
+        return {}
+    from trainway.sdk.tasks import own_places  # noqa: PLC0415 - only for tasks
+
+    return own_places(given, wishes)
+
+
+def _items(target: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Json]:
+    return [dict(item) for item in ([target] if isinstance(target, Mapping) else target)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainway.json_types import Json
 from trainway.sdk.named_handle import NamedHandle
@@ -12,6 +12,9 @@ from trainway.sdk.placement import chosen_each_time
 from trainway.sdk.rest import Rest, Submission
 from trainway.sdk.run_options import RunOptions
 from trainway.sdk.schedule_rest import ScheduleRest
+
+if TYPE_CHECKING:
+    from trainway.sdk.task_places import TaskPlaces
 
 
 class Schedule(NamedHandle[ScheduleRest]):
@@ -51,11 +54,15 @@ def created(
     rest: Rest,
     options: RunOptions,
     made: Callable[[RunOptions], Submission],
+    own: "Mapping[str, TaskPlaces]",
     wanted: Mapping[str, Any],
 ) -> tuple[Schedule, list[str]]:
-    """A new schedule, and what to know of it; `made` gives what it submits."""
+    """A new schedule, and what to know of it; `made` gives what it submits.
+
+    `own` has the places that its tasks name themselves.
+    """
     schedules = ScheduleRest(rest.transport)
-    submission = made(tasks_placed(rest, options, made, chosen_each_time))
+    submission = made(tasks_placed(rest, options, made, own, chosen_each_time))
     if is_pipeline(submission.objects):
         submission = replace(submission, options={**submission.options, **PIPELINE})
     data, warnings = schedules.create_schedule(submission, wanted)

@@ -69,20 +69,31 @@ def _run(parsed: Parsed, source: str, wishes: Wishes) -> list[Json]:
 
 def places_in(text: str, wishes: Wishes) -> TaskPlaces:
     """The places that a file of tasks names; none of a file that is no good, or something else."""
-    try:
-        file = parse(text, Overrides(wishes.env, wishes.secrets)).file
-    except ManifestError:  # whoever makes the job says what is wrong
-        file = None
-    return TaskPlaces() if file is None else task_places(file.tasks)
+    own = own_places(text, wishes)
+    return next(iter(own.values())) if len(own) == 1 else TaskPlaces()
 
 
 def pipeline_places(text: str, wishes: Wishes) -> dict[str, TaskPlaces]:
     """The places that each task of a pipeline names; empty of a file that is something else."""
+    own = own_places(text, wishes)
+    return own if len(own) > 1 else {}
+
+
+def own_places(given: str | Sequence[Json], wishes: Wishes) -> dict[str, TaskPlaces]:
+    """The places that each task of a file or of documents names itself, by the task's title.
+
+    A job group has one place for all, which none of its tasks names.
+    """
+    overrides = Overrides(wishes.env, wishes.secrets)
     try:
-        file = parse(text, Overrides(wishes.env, wishes.secrets)).file
-    except ManifestError:  # as above
-        file = None
-    if file is None or len(file.tasks) == 1 or file.execution != SERIAL:
+        if isinstance(given, str):
+            parsed = parse(given, overrides)
+        else:
+            parsed = parse_documents(given, overrides)
+    except ManifestError:  # whoever makes the job says what is wrong
+        return {}
+    file = parsed.file
+    if file is None or (len(file.tasks) > 1 and file.execution != SERIAL):
         return {}
     titles = pipeline.titles(file.tasks)
     return {title: task_places([task]) for title, task in zip(titles, file.tasks, strict=True)}
