@@ -14,6 +14,7 @@ from trainway.cli.connection import connect
 from trainway.cli.job_options import output_option
 from trainway.cli.job_text import painter
 from trainway.cli.output import echo, echo_line, to_json, to_json_list, to_yaml
+from trainway.cli.pool_option import pool_option, with_pool
 from trainway.cli.priority_option import priority_option
 from trainway.cli.queue_option import queue_option
 from trainway.cli.refusal import RefusedError
@@ -93,6 +94,7 @@ def command() -> None:
 @priority_option()
 @queue_option
 @infra_option("Where to run: a place, a list such as slurm/hpc,local, or any.")
+@pool_option
 @prefer_option
 @recovery_option
 @click.option(
@@ -103,6 +105,7 @@ def command() -> None:
 def create(ctx: click.Context, /, cron: str, targets: tuple[str, ...], **options: Any) -> None:
     """Check the job, and keep it with its times."""
     _check_one_word(cron, targets)
+    with_pool(options)
     from trainway.cli.commands.run import command as run  # noqa: PLC0415 - only to create one
 
     unused = run.make_context("run", [], resilient_parsing=True).params  # what only `run` asks

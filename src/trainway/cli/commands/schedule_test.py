@@ -11,6 +11,7 @@ from trainway.json_types import Json
 from trainway.sdk.schedule_rest import ScheduleRest
 from trainway.sdk.schedules import Schedule
 from trainway.sdk.transport_testing import AskedTransport
+from trainway.sdk.worker_pools import place_of_pool
 
 
 class _Transport(AskedTransport):
@@ -68,6 +69,8 @@ def test_a_task_says_where_the_jobs_of_its_schedule_run(
     assert transport.body["options"]["backend"] == "ssh/lab"
     assert invoke("create", "@daily", str(task), "--on", "slurm/hpc").exit_code == 0
     assert transport.body["options"]["backend"] == "slurm/hpc"
+    assert invoke("create", "@daily", str(task), "-p", "warm").exit_code == 0
+    assert transport.body["options"]["backend"] == place_of_pool("warm")
 
 
 @pytest.mark.usefixtures("transport")
@@ -75,6 +78,8 @@ def test_what_create_refuses_by_itself() -> None:
     assert "there is nothing to run" in invoke("create", "@daily").stderr
     refused = invoke("create", "@daily", "echo", "hi", "--on", "any", "--num-jobs", "2")
     assert "the jobs of a run have one place" in refused.stderr
+    both = invoke("create", "@daily", "echo", "hi", "--on", "local", "-p", "warm")
+    assert "--pool cannot be combined with --on" in both.stderr
     words = ("create", "@daily", "echo", "hi", "--recovery-strategy", "eager-next")
     assert "needs several places" in invoke(*words).stderr
     assert invoke("create").exit_code == 2
