@@ -91,11 +91,12 @@ def with_places(targets: tuple[str, ...], wishes: Wishes, options: dict[str, Any
     text = _standard_input() if target == _STDIN else read_manifest(Path(target))
     if "resources" not in text or "apiVersion" in text:
         return wishes
-    from trainway.sdk.tasks import places_in  # noqa: PLC0415 - only for tasks
+    from trainway.sdk.pipeline_placement import own_preference  # noqa: PLC0415 - only for tasks
+    from trainway.sdk.tasks import places_in  # noqa: PLC0415 - as above
 
     found = places_in(text, wishes)
     if found.on is not None and options.get("prefer") is None:
-        options["prefer"] = "order" if found.is_ordered else "cost"
+        options["prefer"] = own_preference(found)
     return replace(wishes, on=found.on)
 
 

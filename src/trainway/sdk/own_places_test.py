@@ -1,12 +1,13 @@
 """Tasks that name their places themselves, from a program that does not."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trainway.errors import InvalidError, NotFoundError
+from trainway.errors import InvalidError, NotFoundError, UsageError
 from trainway.json_types import Json
 from trainway.sdk import Client
 from trainway.sdk.sky import jobs
@@ -73,6 +74,9 @@ def test_each_task_of_a_pipeline_goes_to_its_own_places(fake: FakeServer) -> Non
     }
     assert options["backend"] == "ssh/lab"
     assert [other["backend"] for other in options["candidates"]] == ["local"]
+    at = datetime(2026, 11, 20, 8, tzinfo=UTC)
+    with pytest.raises(UsageError, match="a deadline needs several places"):
+        Client().run([TASK, {"name": "rest", "run": "true"}], deadline=at, work=3600)
 
 
 def test_a_task_that_no_place_takes_is_not_run_here(fake: FakeServer) -> None:

@@ -46,12 +46,14 @@ class Wanted:
     prefer: str = ORDER
 
 
+def own_preference(named: "TaskPlaces") -> str:
+    """What counts between the places that a task names itself."""
+    return ORDER if named.is_ordered else COST
+
+
 def wanted_by(named: "Mapping[str, TaskPlaces]") -> dict[str, Wanted]:
     """What the tasks ask for themselves; one that names no place runs here."""
-    return {
-        task: Wanted(own.names or (HERE,), ORDER if own.is_ordered else COST)
-        for task, own in named.items()
-    }
+    return {task: Wanted(own.names or (HERE,), own_preference(own)) for task, own in named.items()}
 
 
 def is_spread(wanted: Mapping[str, Wanted]) -> bool:
@@ -98,8 +100,7 @@ def at_own_places(options: RunOptions, own: "Mapping[str, TaskPlaces]") -> RunOp
     if options.on is not None or len(own) != 1:
         return options
     (named,) = own.values()
-    by_itself = ORDER if named.is_ordered else COST
-    return replace(options, on=named.on, prefer=options.prefer or by_itself)
+    return replace(options, on=named.on, prefer=options.prefer or own_preference(named))
 
 
 def tasks_placed(
@@ -127,6 +128,7 @@ def tasks_placed(
     if on is None and len(own) > 1:
         wanted = wanted_by(own)
         if is_spread(wanted):
+            check_deadline(options)
             first, others = spread(rest, wanted, ask_tasks(rest, wanted, once), once)
             return with_others(at(options, first), first, **others)
         (place,) = {place for each in wanted.values() for place in each.places}

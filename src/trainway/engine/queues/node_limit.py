@@ -42,7 +42,7 @@ def node_limit(record: JobRecord) -> NodeLimit | None:
 
 
 def limited(nodes: int, job: str = "", name: str = "", time: str = "") -> dict[str, Any]:
-    """The columns of a job that has so many nodes from a time on, for the job of that name."""
+    """The columns of a job that is told, at a time, to do with so many nodes for another job."""
     return {"node_limit": json.dumps(asdict(NodeLimit(nodes, job, name, time)))}
 
 
